@@ -325,7 +325,12 @@ FOLDERS = {
     "tools/gpu/work": ["tools/bench/networks", "tools/compiler/include/dlc"],
     "tools/lsp": ["tools/opt"],
     "tools/magika": ["tools/compiler/include/dlc"],
-    "tools/python": ["tools/compiler", "tools/dlc/report", "tools/quantize"],
+    "tools/python": [
+        "tools/compiler",
+        "tools/dlc/report",
+        "tools/python/device",
+        "tools/quantize",
+    ],
     "tools/quantize": ["tools/compiler", "tools/compiler/include/dlc"],
     "tools/reduce": ["tools/opt"],
 }

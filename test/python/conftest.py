@@ -16,6 +16,9 @@ sys.path += os.environ.get("DLC_TORCH", "").split()
 sys.path += os.environ.get("DLC_JAX", "").split()
 
 
+#: The tests on the emulated GPU need its driver in the whole process (the ctest python-gpu).
+collect_ignore = [] if os.environ.get("DLC_CUDA_DRIVER") else ["gpu"]
+
 #: Modules whose parametrized tests take long. Each check runs every n-th case of them, and all cases with --all-cases.
 SAMPLED = {"test_constants": 3, "test_corners": 3, "test_rounding": 2, "test_step_changes": 2}
 

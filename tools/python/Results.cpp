@@ -91,26 +91,32 @@ struct PooledDlpackTensor {
 
 } // namespace
 
-DlpackVersionedTensor *ResultArrays::makePacked(const DlpackExchangeTable &table) const {
+DlpackVersionedTensor *ResultArrays::makePacked(const ArrayFamily &family) const {
   DLTensor like{};
-  like.device = {kDLCPU, 0};
+  like.device = family.device;
   like.ndim = int32_t(dims.size());
   like.dtype = detail::toDlpack(stored);
   like.shape = const_cast<int64_t *>(dims.data());
-  if (info.bytes >= ResultMemoryPool::kMin)
+  if (like.device.device_type == kDLCPU && info.bytes >= ResultMemoryPool::kMin)
     return &(new PooledDlpackTensor(like, info.bytes))->packed;
   DlpackVersionedTensor *made = nullptr;
-  if (table.allocate(&like, &made, nullptr, setErrorByName) != 0) {
+  if (family.table->allocate(&like, &made, nullptr, setErrorByName) != 0) {
     setErrorByName(nullptr, "MemoryError", "out of memory for a result");
     throw nb::python_error();
   }
   return made;
 }
 
-nb::object ResultArrays::make(const ArrayFamily &family, void *&address) const {
+nb::object ResultArrays::make(const ArrayFamily &family, const ArrayTarget &target,
+                              void *&address) const {
+  if (family.kind != ArrayFamily::Kind::Exchange && target.device) {
+    DeviceArray made = DeviceArray::empty(*target.device, stored, dims, target.stream);
+    address = made.data();
+    return nb::cast(std::move(made));
+  }
   if (family.kind != ArrayFamily::Kind::Exchange)
     return makeNumpy(address);
-  DlpackVersionedTensor *made = makePacked(*family.table);
+  DlpackVersionedTensor *made = makePacked(family);
   address = static_cast<char *>(made->tensor.data) + made->tensor.byte_offset;
   void *object = nullptr;
   if (family.table->toObject(made, &object) != 0)
@@ -119,6 +125,10 @@ nb::object ResultArrays::make(const ArrayFamily &family, void *&address) const {
 }
 
 nb::object ResultArrays::found(const nb::object &made, const std::vector<int64_t> &shape) {
+  if (nb::isinstance<DeviceArray>(made)) {
+    nb::inst_ptr<DeviceArray>(made)->setShape(shape);
+    return made;
+  }
   int64_t elements = 1;
   for (int64_t dim : shape)
     elements *= dim;
@@ -145,7 +155,7 @@ nb::object ResultArrays::finish(const ArrayFamily &family, nb::object made, cons
     wide.bytes = tensorBytes(wide.dtype, shape);
     void *to = nullptr;
     ResultArrays results(wide);
-    made = results.make(family, to);
+    made = results.make(family, {}, to);
     runtime::unpack(info.dtype, shape, address, to);
     nb::object types = family.kind == ArrayFamily::Kind::Numpy ? importMlDtypes() : nb::none();
     if (!types.is_none())
@@ -153,9 +163,11 @@ nb::object ResultArrays::finish(const ArrayFamily &family, nb::object made, cons
   } else if (info.counter >= 0) {
     made = found(made, shape);
   }
-  if (family.kind == ArrayFamily::Kind::Exchange)
+  const bool isHere = !nb::isinstance<DeviceArray>(made);
+  if (family.kind == ArrayFamily::Kind::Exchange ||
+      (!isHere && family.kind == ArrayFamily::Kind::Own))
     return made;
-  if (info.dtype == DType::BF16) {
+  if (isHere && info.dtype == DType::BF16) {
     // NumPy has no bfloat16 type; the package ml_dtypes adds it.
     nb::object types = importMlDtypes();
     if (types.is_none())

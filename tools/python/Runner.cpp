@@ -2,8 +2,10 @@
 #include "tools/python/Runner.h"
 
 #include "runtime/device/cpu/Parallel.h"
+#include "runtime/session/Binder.h"
 #include "runtime/session/capi/ResultShape.h"
 #include "tools/python/Raise.h"
+#include "tools/python/device/Streams.h"
 
 #include "dlc/Error.h"
 
@@ -113,12 +115,25 @@ std::vector<nb::object> Runner::collect(nb::tuple positional, nb::dict named) co
   return arrays;
 }
 
-bool Runner::fits(const Program &program, const std::vector<ArrayView> &views,
-                  const std::vector<const void *> &addresses) const {
+/// Returns the elements of an input in host memory. Copies those of an array on a device to `copy`.
+static const void *readOnHost(const ArrayView &view, const void *address, uint64_t bytes,
+                              void *stream, std::vector<char> &copy) {
+  if (!view.device() || bytes == 0)
+    return address;
+  runtime::Device &device = *view.device();
+  copy.resize(bytes);
+  if (stream)
+    device.call(device.table.stream_synchronize, stream);
+  copyBytes(copy.data(), runtime::hostDevice(), address, device, bytes);
+  return copy.data();
+}
+
+bool Runner::fits(const Program &program, const Arguments &arguments) const {
   const runtime::Session &session = *program.session->shared();
   const std::vector<runtime::TensorInfo> &inputs = session.plan().inputs;
+  std::vector<char> copy;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const ArrayView &view = views[program.inputOf[i]];
+    const ArrayView &view = arguments.views[program.inputOf[i]];
     const std::vector<int64_t> &shape = inputs[i].shape;
     if (view.rank() != int(shape.size()) || !std::equal(shape.begin(), shape.end(), view.shape()))
       return false;
@@ -126,7 +141,9 @@ bool Runner::fits(const Program &program, const std::vector<ArrayView> &views,
     // this value.
     if (int64_t fixed = inputs[i].value; fixed >= 0) {
       const runtime::Span &value = session.program()->constants[size_t(fixed)];
-      if (std::memcmp(value.data, addresses[program.inputOf[i]], inputs[i].bytes) != 0)
+      const void *given = readOnHost(view, arguments.addresses[program.inputOf[i]], inputs[i].bytes,
+                                     arguments.target.stream, copy);
+      if (std::memcmp(value.data, given, inputs[i].bytes) != 0)
         return false;
     }
   }
@@ -134,33 +151,36 @@ bool Runner::fits(const Program &program, const std::vector<ArrayView> &views,
 }
 
 /// Compiles a program for the shapes of these inputs by calling the Python method `_make`.
-std::shared_ptr<Runner::Program> Runner::make(const std::vector<ArrayView> &views,
-                                              const std::vector<const void *> &addresses) {
+std::shared_ptr<Runner::Program> Runner::make(const Arguments &arguments) {
   nb::dict shapes, values;
+  std::vector<char> copy;
   for (size_t i = 0; i < ins.size(); ++i) {
+    const ArrayView &view = arguments.views[i];
     nb::list shape;
-    for (int d = 0; d < views[i].rank(); ++d)
-      shape.append(views[i].shape()[d]);
+    for (int d = 0; d < view.rank(); ++d)
+      shape.append(view.shape()[d]);
     shapes[ins[i].name.c_str()] = nb::tuple(shape);
-    if (int64_t count = views[i].elements(); count <= kMaxValues)
-      values[ins[i].name.c_str()] = nb::make_tuple(
-          ins[i].typeName, nb::bytes(addresses[i], tensorBytes(*ins[i].dtype, views[i].sizes())));
+    if (int64_t count = view.elements(); count <= kMaxValues) {
+      const uint64_t bytes = tensorBytes(*ins[i].dtype, view.sizes());
+      const void *given =
+          readOnHost(view, arguments.addresses[i], bytes, arguments.target.stream, copy);
+      values[ins[i].name.c_str()] = nb::make_tuple(ins[i].typeName, nb::bytes(given, bytes));
+    }
   }
   nb::object made = nb::find(*this).attr("_make")(shapes, values);
   add(nb::cast<std::shared_ptr<Session>>(made));
   return programs.front();
 }
 
-std::shared_ptr<Runner::Program> Runner::programFor(const std::vector<ArrayView> &views,
-                                                    const std::vector<const void *> &addresses) {
+std::shared_ptr<Runner::Program> Runner::programFor(const Arguments &arguments) {
   for (auto it = programs.begin(); it != programs.end(); ++it) {
-    if (!fits(**it, views, addresses))
+    if (!fits(**it, arguments))
       continue;
     if (it != programs.begin())
       programs.splice(programs.begin(), programs, it);
     return programs.front();
   }
-  return make(views, addresses);
+  return make(arguments);
 }
 
 static const std::optional<threads::OpenMp> &findPytorchOpenMp() {
@@ -182,40 +202,203 @@ void Runner::compute(Program &program, const ArrayFamily &family, std::span<cons
     work();
 }
 
-/// Runs the model and returns the outputs in the model's order.
-std::vector<nb::object> Runner::runOn(const std::vector<nb::object> &arrays) {
-  moveHere();
-  std::vector<ArrayView> views(arrays.size());
-  std::vector<std::unique_ptr<char[]>> copies(arrays.size());
-  std::vector<const void *> addresses(arrays.size());
-  for (size_t i = 0; i < arrays.size(); ++i) {
-    views[i].open(arrays[i], ins[i]);
-    addresses[i] = views[i].compact(copies[i]);
-  }
-  std::shared_ptr<Program> program = programFor(views, addresses);
-  const ArrayFamily family = views.empty() ? ArrayFamily() : views[0].family();
+/// Returns the device of the model's inputs and outputs, or null if the host can access their
+/// memory directly.
+runtime::Device *Runner::device() {
+  if (onDevice)
+    return *onDevice;
+  runtime::Device *found = nullptr;
+  for (const std::vector<Value> *values : {&ins, &outs})
+    for (const Value &value : *values) {
+      const auto name = runtime::parseDeviceName(value.device);
+      if (found || !name || name->isHost())
+        continue;
+      runtime::Device &on = openNamedDevice(value.device);
+      found = on.hasHostMemory() ? nullptr : &on;
+    }
+  onDevice = found;
+  return found;
+}
 
-  std::vector<nb::object> made;
-  std::vector<void *> to(program->results.size());
-  for (size_t i = 0; i < to.size(); ++i)
-    made.push_back(program->results[i].make(family, to[i]));
-  std::vector<const void *> from;
-  for (size_t input : program->inputOf)
-    from.push_back(addresses[input]);
+/// Sets the stream in which the program runs: the caller's, else the current one of the arrays'
+/// library, else the device's default stream.
+void Runner::chooseStream(const std::vector<ArrayFamily> &families, nb::handle stream,
+                          Arguments &arguments) {
+  ArrayTarget &target = arguments.target;
+  const bool isGiven = stream.is_valid() && !stream.is_none();
+  if (!target.device && isGiven)
+    raise(PyExc_ValueError, "stream: required: a program whose arrays are on a GPU; found: arrays "
+                            "in host memory; compile the model with device=\"cuda:0\"");
+  if (!target.device)
+    return;
+  for (const ArrayFamily &family : families) {
+    DLTensor tensor{};
+    if (family.kind != ArrayFamily::Kind::Exchange || !family.table->currentStream)
+      continue;
+    if (family.table->fromObject(family.object.ptr(), &tensor) != 0) {
+      PyErr_Clear(); // open() reports the error
+      continue;
+    }
+    const auto name = deviceNameOf(tensor.device);
+    void *current = nullptr;
+    if (!name || *name != target.device->name)
+      continue;
+    if (family.table->currentStream(tensor.device.device_type, tensor.device.device_id, &current) !=
+        0)
+      throw nb::python_error();
+    arguments.libraryStream = current ? current : defaultStream(*target.device);
+    break;
+  }
+  target.stream = isGiven                   ? streamHandle(*target.device, stream)
+                  : arguments.libraryStream ? *arguments.libraryStream
+                                            : defaultStream(*target.device);
+  if (arguments.libraryStream == target.stream)
+    arguments.libraryStream.reset();
+}
+
+/// Returns why an input is copied; null if it is read in place.
+static const char *reasonOfCopy(const ArrayView &view, bool isCopiedOnHost,
+                                const ArrayTarget &target) {
+  if (view.isCopied() || isCopiedOnHost)
+    return "not contiguous, or of 4-bit integers";
+  if (target.device && !view.device())
+    return "in host memory";
+  // GPU kernels use 16-byte vector loads (Binder.h).
+  const bool isAligned = !view.device() || reinterpret_cast<uintptr_t>(view.address()) % 16 == 0;
+  return isAligned || view.device()->kind.can(DLC_DEVICE_HOST_CODE) ? nullptr
+                                                                    : "not aligned to 16 bytes";
+}
+
+/// Opens all arrays, and chooses the family of the results: that of the first array on the model's
+/// device, else that of the first array.
+void Runner::open(const std::vector<nb::object> &arrays, nb::handle stream, Arguments &arguments) {
+  arguments.target.device = device();
+  std::vector<ArrayFamily> families;
+  families.reserve(arrays.size());
+  for (const nb::object &array : arrays)
+    families.push_back(ArrayFamily::of(array));
+  chooseStream(families, stream, arguments);
+  bool isOnDevice = false;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    ArrayView &view = arguments.views[i];
+    view.open(arrays[i], families[i], ins[i], arguments.target);
+    arguments.addresses[i] = view.device() ? view.address() : view.compact(arguments.copies[i]);
+    if (i == 0 || (view.device() && !isOnDevice))
+      arguments.family = view.family();
+    isOnDevice |= view.device() != nullptr;
+    if (const char *reason = reasonOfCopy(view, arguments.copies[i] != nullptr, arguments.target))
+      arguments.copied.push_back({ins[i].name, view.bytes(), reason});
+  }
+  // If all arrays are in host memory, the results are, too.
+  if (!isOnDevice && arguments.target.device)
+    arguments.family.device = {kDLCPU, 0};
+}
+
+Runner::Outputs Runner::makeOutputs(const Program &program, const Arguments &arguments) const {
+  const runtime::Plan &plan = program.session->shared()->plan();
+  const bool isOnDevice = arguments.family.device.device_type != kDLCPU;
+  Outputs outputs;
+  const size_t count = program.results.size();
+  outputs.addresses.resize(count);
+  outputs.devices.resize(count);
+  outputs.made.reserve(count);
+  const ArrayTarget host;
+  ArrayFamily hostFamily = arguments.family;
+  hostFamily.device = DLDevice{kDLCPU, 0};
+  for (size_t i = 0; i < count; ++i) {
+    // The host reads the sizes of dynamic results, and unpacks packed integers.
+    const bool isHere = isOnDevice && i < plan.results() && !program.results[i].needsHost();
+    outputs.devices[i] = isHere ? arguments.target.device : nullptr;
+    outputs.made.push_back(program.results[i].make(isHere ? arguments.family : hostFamily,
+                                                   isHere ? arguments.target : host,
+                                                   outputs.addresses[i]));
+  }
+  return outputs;
+}
+
+/// Runs a program whose arrays may be on a device, in the caller's stream if the program permits.
+void Runner::computeOnDevice(Program &program, Arguments &arguments, Outputs &outputs) {
+  runtime::Session &session = *program.session->shared();
+  runtime::Device &device = *arguments.target.device;
+  void *stream = arguments.target.stream;
+  const bool isEnqueued = stream && session.enqueueDevice() == &device;
+  std::vector<runtime::BoundArray> from, to;
+  for (size_t input : program.inputOf)
+    from.push_back(
+        {const_cast<void *>(arguments.addresses[input]), arguments.views[input].device()});
+  for (size_t i = 0; i < outputs.addresses.size(); ++i)
+    to.push_back({outputs.addresses[i], outputs.devices[i]});
+  std::shared_ptr<runtime::DeviceEvent> end;
   {
     nb::gil_scoped_release released;
-    compute(*program, family, from, to);
+    if (arguments.libraryStream)
+      runtime::DeviceEvent::recordOn(device, *arguments.libraryStream)->makeWait(stream);
+    if (isEnqueued) {
+      end = session.enqueue(from, to, stream);
+    } else {
+      if (stream)
+        device.call(device.table.stream_synchronize, stream);
+      session.runOn(from, to);
+    }
+    if (arguments.libraryStream && end)
+      end->makeWait(*arguments.libraryStream);
   }
-  std::vector<nb::object> outputs;
+  if (isEnqueued)
+    last.stream = stream;
+  auto isHost = [](const runtime::BoundArray &array) { return !array.device; };
+  last.hasWaited = !isEnqueued || std::any_of(from.begin(), from.end(), isHost) ||
+                   std::any_of(to.begin(), to.end(), isHost);
+  if (!end)
+    return;
+  for (const ArrayView &view : arguments.views)
+    if (view.own())
+      view.own()->addUse(end);
+  for (const nb::object &made : outputs.made)
+    if (nb::isinstance<DeviceArray>(made))
+      nb::inst_ptr<DeviceArray>(made)->setWritten(end);
+}
+
+/// Runs the model and returns the outputs in the model's order.
+std::vector<nb::object> Runner::runOn(const std::vector<nb::object> &arrays, nb::handle stream) {
+  moveHere();
+  Arguments arguments(arrays.size());
+  open(arrays, stream, arguments);
+  std::shared_ptr<Program> program = programFor(arguments);
+  Outputs outputs = makeOutputs(*program, arguments);
+  last = {};
+  if (arguments.target.device) {
+    computeOnDevice(*program, arguments, outputs);
+  } else {
+    std::vector<const void *> from;
+    for (size_t input : program->inputOf)
+      from.push_back(arguments.addresses[input]);
+    nb::gil_scoped_release released;
+    compute(*program, arguments.family, from, outputs.addresses);
+  }
+  std::vector<nb::object> results;
   lastOutputs.clear();
   const runtime::Plan &plan = program->session->shared()->plan();
   for (size_t output : program->outputOf) {
-    lastOutputs.push_back(to[output]);
-    outputs.push_back(program->results[output].finish(family, made[output], to[output],
-                                                      runtime::resultShape(plan, output, to)));
+    void *address = outputs.addresses[output];
+    lastOutputs.push_back(address);
+    if (arguments.target.device && !outputs.devices[output])
+      arguments.copied.push_back(
+          {plan.outputs[output].name, plan.outputs[output].bytes, "in host memory"});
+    results.push_back(
+        program->results[output].finish(arguments.family, outputs.made[output], address,
+                                        runtime::resultShape(plan, output, outputs.addresses)));
   }
-  lastInputs = std::move(addresses);
-  return outputs;
+  lastInputs = std::move(arguments.addresses);
+  last.copies = std::move(arguments.copied);
+  return results;
+}
+
+nb::tuple Runner::lastCall() const {
+  nb::list copies;
+  for (const Copied &copy : last.copies)
+    copies.append(nb::make_tuple(copy.name, copy.bytes, copy.reason));
+  return nb::make_tuple(copies, last.stream ? streamNumber(*last.stream) : nb::none(),
+                        last.hasWaited);
 }
 
 Runner::Addresses Runner::addresses() const {
@@ -228,8 +411,21 @@ Runner::Addresses Runner::addresses() const {
   return {numbers(lastInputs), numbers(lastOutputs)};
 }
 
+/// Removes the argument `stream` from the named arguments of a call and returns it, unless the
+/// model has an input of this name.
+static nb::object takeStream(nb::kwargs &named, const std::vector<Value> &inputs) {
+  if (named.size() == 0 || !named.contains("stream") ||
+      std::any_of(inputs.begin(), inputs.end(),
+                  [](const Value &value) { return value.name == "stream"; }))
+    return nb::none();
+  nb::object stream = named["stream"];
+  PyDict_DelItemString(named.ptr(), "stream");
+  return stream;
+}
+
 nb::object Runner::call(nb::args positional, nb::kwargs named) {
-  std::vector<nb::object> outputs = runOn(collect(positional, named));
+  nb::object stream = takeStream(named, ins);
+  std::vector<nb::object> outputs = runOn(collect(positional, named), stream);
   if (outputs.size() == 1)
     return outputs[0];
   nb::list list;
@@ -238,12 +434,13 @@ nb::object Runner::call(nb::args positional, nb::kwargs named) {
   return nb::tuple(list);
 }
 
-nb::dict Runner::run(nb::handle named) {
+nb::dict Runner::run(nb::handle named, nb::handle stream) {
   if (!nb::isinstance<nb::dict>(named))
     raise(PyExc_TypeError,
           std::string("run: required: a dict of arrays by input name, as in {'x': x}; found: ") +
               nb::type_name(named.type()).c_str() + "; to pass arrays by position, call the model");
-  std::vector<nb::object> outputs = runOn(collect(nb::tuple(), nb::borrow<nb::dict>(named)));
+  std::vector<nb::object> outputs =
+      runOn(collect(nb::tuple(), nb::borrow<nb::dict>(named)), stream);
   nb::dict result;
   for (size_t i = 0; i < outputs.size(); ++i)
     result[outs[i].name.c_str()] = outputs[i];
@@ -256,11 +453,12 @@ void bindRunner(nb::module_ &module) {
       .def(nb::init<std::vector<Value>, std::vector<Value>>(), nb::arg("inputs"),
            nb::arg("outputs"))
       .def("__call__", &Runner::call, nb::arg("arrays"), nb::arg("named"))
-      .def("run", &Runner::run, nb::arg("arrays"))
+      .def("run", &Runner::run, nb::arg("arrays"), nb::arg("stream") = nb::none())
       .def("_add", &Runner::add, nb::arg("session"))
       .def_prop_ro("inputs", &Runner::inputs)
       .def_prop_ro("outputs", &Runner::outputs)
       .def_prop_ro("_addresses", &Runner::addresses)
+      .def_prop_ro("_last_call", &Runner::lastCall)
       .def_prop_ro("_sessions", &Runner::sessions);
 }
 

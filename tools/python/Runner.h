@@ -7,6 +7,7 @@
 #include "tools/python/Sessions.h"
 
 #include <list>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -31,13 +32,48 @@ public:
   using Addresses = std::pair<std::vector<uintptr_t>, std::vector<uintptr_t>>;
   Addresses addresses() const;
 
+  /// An input or output that a call has copied.
+  struct Copied {
+    std::string name;
+    uint64_t bytes;
+    std::string reason;
+  };
+  /// Copies, stream and graph launches of the last call.
+  struct LastCall {
+    std::vector<Copied> copies;
+    std::optional<void *> stream; ///< stream in which the program ran; unset: streams of its own
+    bool hasWaited = true;        ///< whether the host has waited for the results
+  };
+  /// Returns the last call as a tuple: copies as (name, bytes, reason), stream, hasWaited.
+  nanobind::tuple lastCall() const;
+
   /// Runs the model and returns its output as an array, or a tuple of arrays if the model has
-  /// several outputs.
+  /// several outputs. The argument `stream` is the stream in which the program runs, unless the
+  /// model has an input of this name.
   nanobind::object call(nanobind::args positional, nanobind::kwargs named);
   /// Runs the model and returns a dictionary of arrays by output name.
-  nanobind::dict run(nanobind::handle named);
+  nanobind::dict run(nanobind::handle named, nanobind::handle stream);
 
 private:
+  /// The arguments of one call.
+  struct Arguments {
+    explicit Arguments(size_t count) : views(count), copies(count), addresses(count) {}
+    std::vector<ArrayView> views;
+    std::vector<std::unique_ptr<char[]>> copies; ///< contiguous copies of arrays in host memory
+    std::vector<const void *> addresses;
+    ArrayTarget target;
+    /// Stream in which the library of the arrays works, if it differs from the stream that the
+    /// caller passes. Its memory for results is in the order of this stream.
+    std::optional<void *> libraryStream;
+    ArrayFamily family; ///< family of the results
+    std::vector<Copied> copied;
+  };
+  /// The arrays for the results of one call.
+  struct Outputs {
+    std::vector<nanobind::object> made;
+    std::vector<void *> addresses;
+    std::vector<runtime::Device *> devices; ///< null: the host
+  };
   /// A cached session, with the mapping between the plan's and the model's inputs and outputs.
   struct Program {
     explicit Program(std::shared_ptr<Session> session, const std::vector<Value> &ins,
@@ -52,21 +88,29 @@ private:
   using Programs = std::list<std::shared_ptr<Program>>;
 
   std::vector<nanobind::object> collect(nanobind::tuple positional, nanobind::dict named) const;
-  std::vector<nanobind::object> runOn(const std::vector<nanobind::object> &arrays);
-  bool fits(const Program &program, const std::vector<ArrayView> &views,
-            const std::vector<const void *> &addresses) const;
-  std::shared_ptr<Program> programFor(const std::vector<ArrayView> &views,
-                                      const std::vector<const void *> &addresses);
-  std::shared_ptr<Program> make(const std::vector<ArrayView> &views,
-                                const std::vector<const void *> &addresses);
+  std::vector<nanobind::object> runOn(const std::vector<nanobind::object> &arrays,
+                                      nanobind::handle stream);
+  runtime::Device *device();
+  void chooseStream(const std::vector<ArrayFamily> &families, nanobind::handle stream,
+                    Arguments &arguments);
+  void open(const std::vector<nanobind::object> &arrays, nanobind::handle stream,
+            Arguments &arguments);
+  bool fits(const Program &program, const Arguments &arguments) const;
+  std::shared_ptr<Program> programFor(const Arguments &arguments);
+  std::shared_ptr<Program> make(const Arguments &arguments);
+  Outputs makeOutputs(const Program &program, const Arguments &arguments) const;
   static void compute(Program &program, const ArrayFamily &family,
                       std::span<const void *const> from, std::span<void *const> to);
+  void computeOnDevice(Program &program, Arguments &arguments, Outputs &outputs);
   void moveHere();
   std::string listed(const std::vector<Value> &values) const;
 
   std::vector<Value> ins, outs;
   Programs programs;
   std::vector<const void *> lastInputs, lastOutputs;
+  LastCall last;
+  /// Device of the model's inputs and outputs; null: the host. Unset before the first call.
+  std::optional<runtime::Device *> onDevice;
 };
 
 void bindRunner(nanobind::module_ &module);

@@ -41,6 +41,7 @@ NB_MODULE(_runtime, module) {
   using namespace dlc::python;
   bindValue(module);
   bindSession(module);
+  bindDevice(module);
   bindRunner(module);
   bindWatch(module);
   bindWorld(module);

@@ -10,6 +10,7 @@
 #include "tools/dlc/report/Graph.h"
 #include "tools/python/Raise.h"
 #include "tools/python/Value.h"
+#include "tools/python/device/Streams.h"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -166,8 +167,11 @@ static void saveWithState(const Session &self, const std::string &path,
   runtime::writeProgram(program, path);
 }
 
-static void bindState(const Session &self, size_t index, uintptr_t address, uint64_t bytes) {
-  self.here().bindState(checkStateIndex(self, index), reinterpret_cast<void *>(address), bytes);
+static void bindState(const Session &self, size_t index, uintptr_t address, uint64_t bytes,
+                      const std::string &device) {
+  const runtime::Device &on = openNamedDevice(device);
+  self.here().bindState(checkStateIndex(self, index), reinterpret_cast<void *>(address), bytes,
+                        on.name.isHost() ? nullptr : &on);
 }
 
 /// Broadcasts the states of rank 0's session to all ranks, in place.
@@ -182,7 +186,8 @@ static void broadcastStates(const Session &self) {
 static void bindStates(nb::class_<Session> &session) {
   session.def_prop_ro("states", listStates)
       .def("state_bytes", readStateBytes, nb::arg("index"))
-      .def("bind_state", bindState, nb::arg("index"), nb::arg("address"), nb::arg("bytes"))
+      .def("bind_state", bindState, nb::arg("index"), nb::arg("address"), nb::arg("bytes"),
+           nb::arg("device") = "cpu")
       .def("share_states", broadcastStates)
       .def_prop_ro(
           "meaning",
@@ -233,6 +238,8 @@ void bindSession(nb::module_ &module) {
       .def_prop_ro("has_state",
                    [](const Session &self) { return !self.shared()->plan().states.empty(); })
       .def_prop_ro("threads", [](const Session &self) { return self.shared()->threads(); })
+      .def_prop_ro("graph_launches",
+                   [](const Session &self) { return self.shared()->graphLaunches(); })
       .def_prop_ro("commands", [](const Session &self) { return listCommands(*self.shared()); })
       .def_prop_ro("edges",
                    [](const Session &self) { return cli::buildGraph(*self.shared()).edges; })

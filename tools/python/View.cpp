@@ -2,6 +2,7 @@
 #include "runtime/program/Packed.h"
 #include "tools/python/Arrays.h"
 #include "tools/python/Raise.h"
+#include "tools/python/device/Streams.h"
 
 #include <cstring>
 
@@ -107,12 +108,25 @@ void ArrayView::openBuffer(nb::handle object) {
   strides = reinterpret_cast<const int64_t *>(buffer.strides);
 }
 
-void ArrayView::take(const DLTensor &tensor, nb::handle object, const Value &value) {
-  if (tensor.device.device_type != kDLCPU && tensor.device.device_type != kDLCUDAHost)
-    raise(PyExc_ValueError,
-          required(value) + "a tensor that is not in host memory (DLPack device type " +
-              std::to_string(int(tensor.device.device_type)) +
-              "); copy it first, as in x.cpu(); the program copies it to " + value.device);
+/// Sets the device of the array. Raises ValueError unless it is the host or the target's device.
+void ArrayView::takeDevice(DLDevice device, const Value &value, const ArrayTarget &target) {
+  if (device.device_type == kDLCPU || device.device_type == kDLCUDAHost)
+    return;
+  whose.device = device;
+  const auto name = deviceNameOf(device);
+  on = target.device;
+  if (name && on && *name == on->name)
+    return;
+  const std::string found = name ? "an array on " + name->text()
+                                 : "an array that is not in host memory (DLPack device type " +
+                                       std::to_string(int(device.device_type)) + ")";
+  raise(PyExc_ValueError, required(value) + found + "; move it to " + value.device + ", as in " +
+                              (whose.kind == ArrayFamily::Kind::Own ? "dlc.to(x, \"" : "x.to(\"") +
+                              value.device + "\")");
+}
+
+void ArrayView::take(const DLTensor &tensor, const Value &value, const ArrayTarget &target) {
+  takeDevice(tensor.device, value, target);
   data = static_cast<const char *>(tensor.data) + tensor.byte_offset;
   type = typeOf(tensor.dtype);
   itemBytes = (size_t(tensor.dtype.bits) * tensor.dtype.lanes + 7) / 8;
@@ -132,32 +146,50 @@ void ArrayView::take(const DLTensor &tensor, nb::handle object, const Value &val
             "); pass a dense tensor in host memory, as in x.to_dense() or x.cpu()");
 }
 
-/// Opens an array through its method __dlpack__.
-void ArrayView::openPacked(nb::handle object, const Value &value) {
-  nb::object method = nb::getattr(object, "__dlpack__", nb::none());
+/// Returns whether an array's method `__dlpack_device__` reports a device other than the host.
+static bool isElsewhere(nb::handle object) {
+  nb::object method = nb::getattr(object, "__dlpack_device__", nb::none());
   if (method.is_none())
-    raise(PyExc_TypeError, required(value) + "an object of type " +
-                               nb::type_name(object.type()).c_str() +
-                               ", which is not a NumPy array and has no __dlpack__; convert it "
-                               "first, as in numpy.asarray(x)");
+    return false;
+  int type = kDLCPU;
+  return nb::try_cast(nb::object(method()[0]), type) && type != kDLCPU && type != kDLCUDAHost;
+}
+
+/// Calls `__dlpack__`, for an array on a device with the stream that will read it.
+nb::object ArrayView::callDlpack(nb::handle object, const ArrayTarget &target) const {
+  nb::object method = object.attr("__dlpack__");
+  nb::dict arguments, versioned;
+  if (target.stream && isElsewhere(object))
+    arguments["stream"] = versioned["stream"] = streamNumber(target.stream);
+  versioned["max_version"] = nb::make_tuple(1, 0);
   try {
-    kept = method(nb::arg("max_version") = nb::make_tuple(1, 0));
+    return method(**versioned);
   } catch (nb::python_error &error) {
     // Array libraries that predate DLPack 1.0 do not accept the argument `max_version`.
     if (!error.matches(PyExc_TypeError))
       throw;
-    kept = method();
+    return method(**arguments);
   }
+}
+
+/// Opens an array through its method __dlpack__.
+void ArrayView::openPacked(nb::handle object, const Value &value, const ArrayTarget &target) {
+  if (!nb::hasattr(object, "__dlpack__"))
+    raise(PyExc_TypeError, required(value) + "an object of type " +
+                               nb::type_name(object.type()).c_str() +
+                               ", which is not a NumPy array and has no __dlpack__; convert it "
+                               "first, as in numpy.asarray(x)");
+  kept = callDlpack(object, target);
   // The DLPack capsule is not marked as consumed, so its destructor releases the tensor.
   if (PyCapsule_IsValid(kept.ptr(), "dltensor_versioned")) {
     auto *tensor = static_cast<DlpackVersionedTensor *>(
         PyCapsule_GetPointer(kept.ptr(), "dltensor_versioned"));
-    return take(tensor->tensor, object, value);
+    return take(tensor->tensor, value, target);
   }
   auto *tensor = static_cast<DLManagedTensor *>(PyCapsule_GetPointer(kept.ptr(), "dltensor"));
   if (!tensor)
     throw nb::python_error();
-  take(tensor->dl_tensor, object, value);
+  take(tensor->dl_tensor, value, target);
 }
 
 /// Returns true if the object has a method of this name that returns True.
@@ -166,44 +198,91 @@ static bool methodReturnsTrue(nb::handle object, const char *method) {
   return !found.is_none() && found().ptr() == Py_True;
 }
 
-void ArrayView::open(nb::handle object, const Value &value) {
+ArrayFamily ArrayFamily::of(nb::handle object) {
   PyTypeObject *numpy = numpyArrayType();
-  if (numpy && PyObject_TypeCheck(object.ptr(), numpy)) {
-    whose = {ArrayFamily::Kind::Numpy, nullptr, object};
-    if (Py_TYPE(object.ptr()) != numpy && nb::hasattr(object, "mask"))
-      raise(PyExc_TypeError,
-            required(value) +
-                "a masked array, whose mask dlc would ignore; fill it first, as in x.filled(0)");
-    openBuffer(object);
-    // The element types of ml_dtypes do not support the buffer protocol, so the array is viewed as,
-    // or converted to, a type that does.
-    const std::string text = buffer.obj ? "" : typeText(object);
-    if (text == "bfloat16") {
-      kept = object.attr("view")("uint16");
-      openBuffer(kept);
-      type = DType::BF16;
-    } else if (text == "int4" || text == "uint4") {
-      kept = object.attr("astype")(text == "int4" ? "int8" : "uint8");
-      openBuffer(kept);
-    }
-  } else if (const DlpackExchangeTable *table = findExchangeTable(object)) {
-    whose = {ArrayFamily::Kind::Exchange, table, object};
-    nb::object tracked = nb::getattr(object, "requires_grad", nb::none());
-    if (tracked.ptr() == Py_True)
-      raise(PyExc_ValueError,
-            required(value) +
-                "a tensor that requires gradients, which dlc does not compute; pass x.detach()");
-    // Tensors that are lazy negations (such as the imaginary part of a conjugate) or zeros without
-    // memory are cloned, because DLPack only describes the memory.
-    if (methodReturnsTrue(object, "is_neg") || methodReturnsTrue(object, "_is_zerotensor"))
-      object = kept = object.attr("clone")();
-    if (table->fromObject(object.ptr(), &borrowed) != 0)
-      raiseUnreadable(nb::python_error(), value);
-    take(borrowed, object, value);
-  } else {
-    whose = {ArrayFamily::Kind::Other, nullptr, object};
-    openPacked(object, value);
+  if (numpy && PyObject_TypeCheck(object.ptr(), numpy))
+    return {Kind::Numpy, nullptr, object};
+  if (const DlpackExchangeTable *table = findExchangeTable(object))
+    return {Kind::Exchange, table, object};
+  return {nb::isinstance<DeviceArray>(object) ? Kind::Own : Kind::Other, nullptr, object};
+}
+
+void ArrayView::openNumpy(nb::handle object, const Value &value) {
+  if (Py_TYPE(object.ptr()) != numpyArrayType() && nb::hasattr(object, "mask"))
+    raise(PyExc_TypeError,
+          required(value) +
+              "a masked array, whose mask dlc would ignore; fill it first, as in x.filled(0)");
+  openBuffer(object);
+  // The element types of ml_dtypes do not support the buffer protocol, so the array is viewed as,
+  // or converted to, a type that does.
+  const std::string text = buffer.obj ? "" : typeText(object);
+  if (text == "bfloat16") {
+    kept = object.attr("view")("uint16");
+    openBuffer(kept);
+    type = DType::BF16;
+  } else if (text == "int4" || text == "uint4") {
+    kept = object.attr("astype")(text == "int4" ? "int8" : "uint8");
+    openBuffer(kept);
   }
+}
+
+void ArrayView::openOwn(nb::handle object, const Value &value, const ArrayTarget &target) {
+  array = nb::inst_ptr<DeviceArray>(object);
+  takeDevice(runtime::toDlpackDevice(array->device().name), value, target);
+  array->makeWait(target.stream);
+  data = static_cast<const char *>(array->data());
+  type = array->dtype();
+  itemBytes = dtypeBytes(array->dtype());
+  ndim = int(array->shape().size());
+  dims = array->shape().data();
+}
+
+void ArrayView::openExchange(nb::handle object, const Value &value, const ArrayTarget &target) {
+  nb::object tracked = nb::getattr(object, "requires_grad", nb::none());
+  if (tracked.ptr() == Py_True)
+    raise(PyExc_ValueError,
+          required(value) +
+              "a tensor that requires gradients, which dlc does not compute; pass x.detach()");
+  // Tensors that are lazy negations (such as the imaginary part of a conjugate) or zeros without
+  // memory are cloned, because DLPack only describes the memory.
+  if (methodReturnsTrue(object, "is_neg") || methodReturnsTrue(object, "_is_zerotensor"))
+    object = kept = object.attr("clone")();
+  auto read = [&](nb::handle tensor) {
+    if (whose.table->fromObject(tensor.ptr(), &borrowed) != 0)
+      raiseUnreadable(nb::python_error(), value);
+    take(borrowed, value, target);
+  };
+  read(object);
+  // On the host, compact() copies the elements.
+  if (on && !isCompact() && nb::hasattr(object, "contiguous")) {
+    kept = object.attr("contiguous")();
+    read(kept);
+    copied = true;
+  }
+}
+
+void ArrayView::open(nb::handle object, const ArrayFamily &family, const Value &value,
+                     const ArrayTarget &target) {
+  whose = family;
+  switch (family.kind) {
+  case ArrayFamily::Kind::Numpy:
+    openNumpy(object, value);
+    break;
+  case ArrayFamily::Kind::Own:
+    openOwn(object, value, target);
+    break;
+  case ArrayFamily::Kind::Exchange:
+    openExchange(object, value, target);
+    break;
+  case ArrayFamily::Kind::Other:
+    openPacked(object, value, target);
+    break;
+  }
+  check(object, value);
+}
+
+/// Checks element type, shape and memory of the opened array.
+void ArrayView::check(nb::handle object, const Value &value) {
   // Array libraries that predate DLPack 0.8 export booleans as bytes.
   if (type == DType::U8 && value.dtype == DType::Bool && whose.kind != ArrayFamily::Kind::Numpy)
     type = DType::Bool;
@@ -224,6 +303,13 @@ void ArrayView::open(nb::handle object, const Value &value) {
     raise(PyExc_ValueError, required(value) +
                                 "an array without memory (a fake tensor, or one whose storage was "
                                 "freed); pass an array with memory");
+  if (on && packs)
+    raise(PyExc_ValueError, required(value) + "8-bit integers on " + on->name.text() +
+                                "; pass them in host memory, where dlc packs them");
+  if (on && !isCompact())
+    raise(PyExc_ValueError, required(value) + "an array on " + on->name.text() +
+                                " that is not contiguous; copy it first, as in "
+                                "xp.ascontiguousarray(x)");
 }
 
 int64_t ArrayView::elements() const {

@@ -5,6 +5,8 @@
     y = net(x)                          # x: an array of NumPy, PyTorch or any type with __dlpack__; y: of the same library
     net.save("model.dlcx")              # one file: code, constants and execution plan
     net = dlc.load("model.dlcx")        # runs without the compiler
+    net = dlc.compile("model.onnx", device="cuda:0")    # takes and returns arrays on the GPU, in their stream
+    x = dlc.to(x, "cuda:0")             # for NumPy alone; dlc.to(y, "cpu") copies back
     net = dlc.compile(module, (x,))     # a torch.nn.Module, with example inputs
     model = torch.compile(module, backend="dlc")
     net = dlc.from_jax(function, x)     # a JAX function, with example arguments
@@ -19,10 +21,19 @@ runs, MemoryError.
 
 from dlc import _gcc_libraries  # isort: skip  # noqa: F401  finds the libraries
 from dlc import _runtime
+from dlc._arrays import (
+    DeviceArray,
+    DeviceMemory,
+    device_memory,
+    empty,
+    set_allocator,
+    synchronize,
+    to,
+)
 from dlc._compile import compile
 from dlc._devices import Device, devices
 from dlc._jax import JaxModel, from_jax
-from dlc._model import Model, load
+from dlc._model import CallReport, Model, load
 from dlc._profile import Profile
 from dlc._quantize import QuantizeReport, quantize
 from dlc._torch.graph_report import report
@@ -31,18 +42,26 @@ from dlc._world import World, world
 
 __version__: str = _runtime.version()
 __all__ = [
+    "CallReport",
     "Device",
+    "DeviceArray",
+    "DeviceMemory",
     "JaxModel",
     "Model",
     "Profile",
     "QuantizeReport",
     "World",
     "compile",
+    "device_memory",
     "devices",
+    "empty",
     "from_jax",
     "load",
     "quantize",
     "report",
+    "set_allocator",
+    "synchronize",
+    "to",
     "train_step",
     "world",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlc import _notebook_html, _runtime
 from dlc._option_checks import check_input_shapes, require_threads
@@ -16,14 +16,44 @@ if TYPE_CHECKING:
     from dlc._compile import Compiler
 
 
+class CallReport(NamedTuple):
+    """How the last call of a model used memory and streams.
+
+    copies: inputs and outputs that were copied, as (name, bytes, reason). stream: handle of the stream in which the program ran, or None if it ran in
+    streams of its own. waited: whether the host has waited for the results. graph_launches: number of launches of captured graphs since the start.
+    """
+
+    copies: list[tuple[str, int, str]]
+    stream: int | None
+    waited: bool
+    graph_launches: int
+
+    def __str__(self) -> str:
+        lines = [
+            f"copied {name}: {size} bytes, because the array was {reason}"
+            for name, size, reason in self.copies
+        ] or ["no array was copied"]
+        lines.append(
+            "ran in streams of its own"
+            if self.stream is None
+            else f"ran in stream {self.stream:#x}"
+        )
+        lines.append("the host waited for the results" if self.waited else "the host did not wait")
+        return "\n".join([*lines, f"{self.graph_launches} graph launches so far"])
+
+
 class Model(_runtime.Runner):
     """A compiled model, created by dlc.compile and dlc.load.
 
     net(x), net(x, mask=m): inputs by position and by name; returns an array, or a tuple in the order of `net.outputs` if there are several outputs.
     net.run({"x": x}): inputs by name, also names that are not valid identifiers; returns all outputs by name.
 
-    Inputs are arrays in host memory: NumPy's, PyTorch's, or of any type with `__dlpack__`. They are read in place; arrays that are not contiguous are
-    copied first; read-only arrays are accepted. Outputs are new arrays of the same library as the first input, which the program writes directly:
+    net(x, stream=s), net.run({"x": x}, stream=s): for a model on a GPU, the stream in which the program runs: a handle, or a stream object of PyTorch or
+    CuPy. By default it is PyTorch's current stream for PyTorch's tensors, and the device's default stream otherwise. Neither the host nor the device waits
+    for the results, which may be used in that stream at once.
+
+    Inputs are arrays on the model's device or in host memory: NumPy's, PyTorch's, dlc's (dlc.to), or of any type with `__dlpack__`. They are read in place;
+    arrays that are not contiguous, or in host memory for a model on a GPU, are copied first (`net.report()`); read-only arrays are accepted. Outputs are new arrays of the same library as the first input, which the program writes directly:
     NumPy arrays for NumPy, tensors for PyTorch, and for other libraries the result of `__array_namespace__().from_dlpack` on a NumPy array.
 
     Thread-safe; calls of one program are serialized, and the GIL is released while a program runs. A forked process calls the model
@@ -113,6 +143,11 @@ class Model(_runtime.Runner):
         else:
             named = {**{value.name: array for value, array in zip(self.inputs, arrays)}, **named}
         return measure_profile(self, named, repeat)
+
+    def report(self) -> CallReport:
+        """Returns which arrays the last call has copied and why, the stream in which it ran, and whether the host has waited."""
+        launches = sum(session.graph_launches for session in self._sessions)
+        return CallReport(*self._last_call, launches)
 
     @property
     def memory(self) -> dict[str, int]:

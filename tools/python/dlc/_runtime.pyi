@@ -55,8 +55,8 @@ class Session:
     def states(self) -> list[tuple[str, str, tuple[int, ...], bool]]:
         """(name, type, shape, whether it is a parameter) of each state."""
     def state_bytes(self, index: int) -> bytes: ...
-    def bind_state(self, index: int, address: int, bytes: int) -> None:
-        """Binds a state to this memory and its current value. The memory must outlive the session, or the next call."""
+    def bind_state(self, index: int, address: int, bytes: int, device: str = "cpu") -> None:
+        """Binds a state to this memory on its device and its current value. The memory must outlive the session, or the next call."""
     def share_states(self) -> None:
         """Broadcasts rank 0's state to all processes, in place; all processes must call this together."""
     @property
@@ -74,13 +74,37 @@ class Session:
         """Pairs of commands: the producer of a value, and a command that reads or modifies it."""
     @property
     def memory(self) -> dict[str, int]: ...
+    @property
+    def graph_launches(self) -> int:
+        """Number of launches of captured graphs so far."""
+
+class DeviceArray:
+    """A contiguous array on a device. dlc.to copies it to the host; other libraries take it through `__dlpack__(stream=..)` without a copy. The consumer's
+    stream then waits for the array: None or 1 is the default stream, 2 the thread's, -1 requests no synchronization."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> str:
+        """dlc's name of the element type."""
+    @property
+    def device(self) -> str: ...
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def address(self) -> int:
+        """Address of the first element in the device's memory."""
 
 class Runner:
     """Base class of dlc.Model: values, sessions and calls."""
 
     def __init__(self, inputs: Sequence[Value], outputs: Sequence[Value]) -> None: ...
     def __call__(self, *arrays: Any, **named: Any) -> Any: ...
-    def run(self, arrays: Mapping[str, Any]) -> dict[str, Any]: ...
+    def run(self, arrays: Mapping[str, Any], stream: Any = None) -> dict[str, Any]: ...
     def _add(self, session: Session) -> None: ...
     @property
     def inputs(self) -> list[Value]: ...
@@ -91,6 +115,9 @@ class Runner:
     @property
     def _addresses(self) -> tuple[list[int], list[int]]:
         """Addresses of the input and output arrays of the last call."""
+    @property
+    def _last_call(self) -> tuple[list[tuple[str, int, str]], Optional[int], bool]:
+        """Copied arrays as (name, bytes, reason), the stream, and whether the host has waited."""
 
 class Watch:
     """Detects changes of PyTorch tensors that a program holds as constants, by address, version and a sample of their elements."""
@@ -116,6 +143,19 @@ def abort_world(message: str) -> None:
 
 def leave_world() -> None:
     """Waits for the other processes and leaves the world; no collectives may follow."""
+
+def empty(shape: Sequence[int], dtype: str, device: str, stream: Any) -> DeviceArray: ...
+def copy_from_host(buffer: Any, shape: Sequence[int], dtype: str, device: str) -> DeviceArray: ...
+def copy_to_host(array: DeviceArray, buffer: Any) -> None: ...
+def copy_to_device(array: DeviceArray, device: str) -> DeviceArray: ...
+def synchronize(device: str) -> None: ...
+def device_memory(device: str) -> list[int]:
+    """Total and free bytes of the device, bytes of arrays, bytes retained for further arrays."""
+
+def release_pool(device: str) -> None: ...
+def set_allocator(device: str, allocate: Any, free: Any) -> None: ...
+def map_extension_devices(kind: str) -> None:
+    """Sets the device kind of tensors of the DLPack type kDLExtDev; '' removes it."""
 
 def version() -> str: ...
 def devices() -> list[tuple[str, str, int, int, int, int, int]]: ...

@@ -4,8 +4,8 @@
 // array type provides as __dlpack_c_exchange_api__.
 //
 //===---------------------------------------------------------------------------===//
-#ifndef DLC_TOOLS_PYTHON_EXCHANGE_H
-#define DLC_TOOLS_PYTHON_EXCHANGE_H
+#ifndef DLC_TOOLS_PYTHON_DEVICE_EXCHANGE_H
+#define DLC_TOOLS_PYTHON_DEVICE_EXCHANGE_H
 
 #include "dlc/dlpack.h"
 
@@ -45,4 +45,4 @@ inline constexpr char kExchangeCapsule[] = "dlpack_exchange_api";
 
 } // namespace dlc::python
 
-#endif // DLC_TOOLS_PYTHON_EXCHANGE_H
+#endif // DLC_TOOLS_PYTHON_DEVICE_EXCHANGE_H

@@ -1,0 +1,58 @@
+//===- Memory.h - memory of arrays on devices ------------------------------===//
+#ifndef DLC_TOOLS_PYTHON_DEVICE_MEMORY_H
+#define DLC_TOOLS_PYTHON_DEVICE_MEMORY_H
+
+#include "runtime/device/Event.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace dlc::python {
+
+/// Memory of an array on a device, from the allocator that the user has installed for the device,
+/// or from a pool. The destructor does not wait for work that uses the memory: the pool gives the
+/// memory to another array only after this work, in stream order.
+class DeviceBlock {
+public:
+  /// Returns memory that work in the stream may use. Throws dlc::MemoryError.
+  DeviceBlock(runtime::Device &device, uint64_t bytes, void *stream);
+  ~DeviceBlock();
+  DeviceBlock(const DeviceBlock &) = delete;
+  DeviceBlock &operator=(const DeviceBlock &) = delete;
+
+  void *data() const { return address; }
+  runtime::Device &device() const { return on; }
+  void *stream() const { return owner; }
+  /// Adds a run that uses the memory. Requires the GIL.
+  void addUse(const std::shared_ptr<runtime::DeviceEvent> &end);
+  /// Marks the memory as used by another library at an unknown time. If that is in stream(), later
+  /// arrays in this stream may use the memory. Otherwise it is not pooled.
+  void markForeign(bool isInStream) { (isInStream ? isOnlyInStream : isForeign) = true; }
+  /// Declares that later work is in this stream. Requires that all work is complete.
+  void setStream(void *stream) { owner = stream; }
+
+private:
+  friend class DevicePool;
+
+  runtime::Device &on;
+  uint64_t size;
+  void *owner; ///< stream for whose work the memory was allocated
+  void *address = nullptr;
+  std::shared_ptr<runtime::DeviceAllocator> source; ///< null: the pool
+  std::vector<std::shared_ptr<runtime::DeviceEvent>> uses;
+  bool isForeign = false, isOnlyInStream = false;
+  unsigned bornIn; ///< number of forks at construction: a forked process cannot use the device
+};
+
+/// Bytes of arrays on a device, and bytes that the pool retains for further arrays.
+struct PoolFigures {
+  uint64_t arrays = 0, pooled = 0;
+};
+PoolFigures poolFigures(runtime::Device &device);
+/// Returns the pooled memory to the device. Waits for work that uses it.
+void clearPool(runtime::Device &device);
+
+} // namespace dlc::python
+
+#endif // DLC_TOOLS_PYTHON_DEVICE_MEMORY_H
