@@ -152,7 +152,12 @@ static size_t checkStateIndex(const Session &self, size_t index) {
 
 static nb::bytes readStateBytes(const Session &self, size_t index) {
   std::vector<char> copy(self.shared()->plan().states[checkStateIndex(self, index)].bytes);
-  self.here().states().get(index, copy.data());
+  runtime::Session &session = self.here();
+  {
+    // A run may need the GIL, for an allocator or collectives of Python, while it locks the states.
+    nb::gil_scoped_release released;
+    session.states().get(index, copy.data());
+  }
   return nb::bytes(copy.data(), copy.size());
 }
 
@@ -170,8 +175,11 @@ static void saveWithState(const Session &self, const std::string &path,
 static void bindState(const Session &self, size_t index, uintptr_t address, uint64_t bytes,
                       const std::string &device) {
   const runtime::Device &on = openNamedDevice(device);
-  self.here().bindState(checkStateIndex(self, index), reinterpret_cast<void *>(address), bytes,
-                        on.name.isHost() ? nullptr : &on);
+  runtime::Session &session = self.here();
+  const size_t state = checkStateIndex(self, index);
+  nb::gil_scoped_release released;
+  session.bindState(state, reinterpret_cast<void *>(address), bytes,
+                    on.name.isHost() ? nullptr : &on);
 }
 
 /// Broadcasts the states of rank 0's session to all ranks, in place.
@@ -239,7 +247,10 @@ void bindSession(nb::module_ &module) {
                    [](const Session &self) { return !self.shared()->plan().states.empty(); })
       .def_prop_ro("threads", [](const Session &self) { return self.shared()->threads(); })
       .def_prop_ro("graph_launches",
-                   [](const Session &self) { return self.shared()->graphLaunches(); })
+                   [](const Session &self) {
+                     nb::gil_scoped_release released; // waits for a run that may need the GIL
+                     return self.shared()->graphLaunches();
+                   })
       .def_prop_ro("commands", [](const Session &self) { return listCommands(*self.shared()); })
       .def_prop_ro("edges",
                    [](const Session &self) { return cli::buildGraph(*self.shared()).edges; })
@@ -252,7 +263,11 @@ void bindSession(nb::module_ &module) {
             session.setTrace(enabled);
           },
           nb::arg("enabled"))
-      .def("take_trace", [](Session &self) { return takeTrace(self.here()); });
+      .def("take_trace", [](Session &self) {
+        runtime::Session &session = self.here();
+        nb::gil_scoped_release released;
+        return takeTrace(session);
+      });
 }
 
 } // namespace dlc::python

@@ -1,6 +1,7 @@
 //===- View.cpp - accesses the elements of Python arrays ------------------===//
 #include "runtime/program/Packed.h"
 #include "tools/python/Arrays.h"
+#include "tools/python/Names.h"
 #include "tools/python/Raise.h"
 #include "tools/python/device/Streams.h"
 
@@ -193,9 +194,12 @@ void ArrayView::openPacked(nb::handle object, const Value &value, const ArrayTar
 }
 
 /// Returns true if the object has a method of this name that returns True.
-static bool methodReturnsTrue(nb::handle object, const char *method) {
-  nb::object found = nb::getattr(object, method, nb::none());
-  return !found.is_none() && found().ptr() == Py_True;
+static bool methodReturnsTrue(nb::handle object, PyObject *method) {
+  nb::object found = nb::steal(PyObject_CallMethodNoArgs(object.ptr(), method));
+  if (!found.is_valid() && !PyErr_ExceptionMatches(PyExc_AttributeError))
+    throw nb::python_error();
+  PyErr_Clear();
+  return found.ptr() == Py_True;
 }
 
 ArrayFamily ArrayFamily::of(nb::handle object) {
@@ -238,14 +242,17 @@ void ArrayView::openOwn(nb::handle object, const Value &value, const ArrayTarget
 }
 
 void ArrayView::openExchange(nb::handle object, const Value &value, const ArrayTarget &target) {
-  nb::object tracked = nb::getattr(object, "requires_grad", nb::none());
+  nb::object tracked = nb::steal(PyObject_GetAttr(object.ptr(), DLC_NAME("requires_grad")));
+  if (!tracked.is_valid())
+    PyErr_Clear();
   if (tracked.ptr() == Py_True)
     raise(PyExc_ValueError,
           required(value) +
               "a tensor that requires gradients, which dlc does not compute; pass x.detach()");
   // Tensors that are lazy negations (such as the imaginary part of a conjugate) or zeros without
   // memory are cloned, because DLPack only describes the memory.
-  if (methodReturnsTrue(object, "is_neg") || methodReturnsTrue(object, "_is_zerotensor"))
+  if (methodReturnsTrue(object, DLC_NAME("is_neg")) ||
+      methodReturnsTrue(object, DLC_NAME("_is_zerotensor")))
     object = kept = object.attr("clone")();
   auto read = [&](nb::handle tensor) {
     if (whose.table->fromObject(tensor.ptr(), &borrowed) != 0)

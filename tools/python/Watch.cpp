@@ -1,6 +1,8 @@
 //===- Watch.cpp - detects changes of tensors that a program holds as constants ---------------===//
 #include "tools/python/Watch.h"
 
+#include "tools/python/Names.h"
+
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -9,14 +11,6 @@
 namespace nb = nanobind;
 
 namespace dlc::python {
-
-/// Interned Python string of a method name. It is created only once, because each call accesses
-/// hundreds of tensors.
-#define DLC_NAME(text)                                                                             \
-  [] {                                                                                             \
-    static PyObject *const name = PyUnicode_InternFromString(text);                                \
-    return name;                                                                                   \
-  }()
 
 static int64_t toInt64(nb::object value) {
   if (!value.is_valid())

@@ -1,6 +1,8 @@
 """Arrays on a GPU as inputs and outputs: addresses, streams, allocators, graphs, dlc's own arrays. Runs on the emulated GPU."""
 
 import gc
+import os
+import subprocess
 
 import emulated
 import models
@@ -322,6 +324,26 @@ def test_shapes_that_depend_on_data():
     for shape in ((2, 3), (3, 2), (2, 3)):
         y = net(x, dlc.to(np.array(shape, "int64"), "cuda:0"))
         assert y.shape == shape
+
+
+@pytest.mark.skipif(not os.environ.get("DLC_TOOL"), reason="the command line tool is not named")
+def test_programs_on_several_devices(tmp_path):
+    """They run in streams of their own, and the host waits."""
+    (tmp_path / "two.onnx").write_bytes(models.two())
+    command = ["compile", "two.onnx", "--device", "cuda:0", "--place", "n1=cpu", "-o", "two.dlcx"]
+    subprocess.run([os.environ["DLC_TOOL"], *command], cwd=tmp_path, check=True)
+    net = dlc.load(tmp_path / "two.dlcx")
+    stream = Stream()
+    Array.current = stream
+    for _ in range(3):
+        a, b = Array.of(X), dlc.to(ones(), "cuda:0")
+        plus, minus = net(a, b, stream=stream)
+        report = net.report()
+        assert report.copies == [] and report.stream is None and report.waited
+        assert (plus.read() == X + 1).all() and (minus.read() == X - 1).all()
+        # The program reads the array after the stream has written it.
+        again, _ = net(plus, minus, stream=stream)
+        assert (again.read() == 2 * X).all()
 
 
 def test_saved_programs(tmp_path, double):
