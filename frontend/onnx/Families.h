@@ -69,11 +69,6 @@ ReductionOptions readReduction(Node &n, Build &b);
 /// Gathers slices of x along one axis. Reports an error for constant indices that are out of range.
 Value gatherAlong(Build &b, Value x, Value indices, int64_t axis);
 
-//===--- Attention ------------------------------------------------------------===//
-/// Rotary embedding: rotates the first 2 * half elements of each row of x [B, heads, T, D] by
-/// angles whose cosines and sines are [B or 1, T, half].
-Value applyRotaryEmbedding(Build &b, Value x, Value cosines, Value sines, bool interleaved);
-
 //===--- Quantize -------------------------------------------------------------===//
 /// Reads the quantization parameters of a tensor of the given element type from the node's inputs
 /// number `scale` and `zeroPoint`. If `perChannel` is 1, they are scalars. Otherwise they may also

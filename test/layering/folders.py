@@ -205,7 +205,7 @@ FOLDERS = {
     ],
     "frontend/mlir/stablehlo/shape": ["frontend/mlir/stablehlo", "frontend/mlir/stablehlo/dialect"],
     "frontend/onnx": ["frontend", "frontend/builder", "frontend/onnx/file"],
-    "frontend/onnx/contrib": ["frontend/onnx"],
+    "frontend/onnx/contrib": ["frontend/builder", "frontend/onnx"],
     "frontend/onnx/bounded": ["frontend/onnx"],
     "frontend/onnx/control": ["frontend/onnx", "frontend/onnx/bounded"],
     "frontend/onnx/importer": [

@@ -1,5 +1,6 @@
 //===- Attention.cpp - attention with projections, masks and past keys and values --===//
-#include "frontend/onnx/contrib/Attend.h"
+#include "frontend/builder/Attend.h"
+#include "frontend/onnx/Families.h"
 
 using namespace mlir;
 

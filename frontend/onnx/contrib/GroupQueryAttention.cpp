@@ -1,5 +1,6 @@
 //===- GroupQueryAttention.cpp - grouped-query attention of decoders, with a KV cache --===//
-#include "frontend/onnx/contrib/Attend.h"
+#include "frontend/builder/Attend.h"
+#include "frontend/onnx/Families.h"
 
 using namespace mlir;
 

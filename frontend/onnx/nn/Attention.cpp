@@ -1,28 +1,11 @@
 //===- Attention.cpp - scaled dot-product attention and rotary embedding --===//
+#include "frontend/builder/Attend.h"
 #include "frontend/onnx/Families.h"
 #include "frontend/onnx/Importer.h"
 
 using namespace mlir;
 
 namespace dlc::onnxfront {
-
-Value applyRotaryEmbedding(Build &b, Value x, Value cosines, Value sines, bool interleaved) {
-  int64_t size = b.dim(x, 3), half = b.dim(cosines, 2), step = interleaved ? 2 : 1;
-  if (!b.require(2 * half <= size, "the caches of cosines and sines are wider than the heads"))
-    return {};
-  // Adds a dimension for the heads, so that [B, 1, T, half] broadcasts to [B, heads, T, ..].
-  cosines = b.expandDims(cosines, 1);
-  sines = b.expandDims(sines, 1);
-  Value rotary = b.sliceAxis(x, 3, 0, 2 * half),
-        rest = b.sliceAxis(x, 3, 2 * half, size - 2 * half);
-  Value p = b.sliceAxis(rotary, 3, 0, half, step),
-        q = b.sliceAxis(rotary, 3, interleaved ? 1 : half, half, step);
-  Value real = b.sub(b.mul(cosines, p), b.mul(sines, q)),
-        imaginary = b.add(b.mul(sines, p), b.mul(cosines, q));
-  Value y = interleaved ? b.reshape(b.stack({real, imaginary}, 4), b.shape(rotary))
-                        : b.concat({real, imaginary}, 3);
-  return 2 * half < size ? b.concat({y, rest}, 3) : y;
-}
 
 namespace {
 

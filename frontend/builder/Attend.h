@@ -1,10 +1,10 @@
-//===- Attend.h - scores, masks and weights of fused attention ------------===//
-#ifndef DLC_FRONTEND_ONNX_CONTRIB_ATTEND_H
-#define DLC_FRONTEND_ONNX_CONTRIB_ATTEND_H
+//===- Attend.h - attention with masks, and rotary embedding --------------===//
+#ifndef DLC_FRONTEND_BUILDER_ATTEND_H
+#define DLC_FRONTEND_BUILDER_ATTEND_H
 
-#include "frontend/onnx/Families.h"
+#include "frontend/builder/Build.h"
 
-namespace dlc::onnxfront {
+namespace dlc::frontend {
 
 /// Operands and settings of attention: softmax(scale * q k^T + added) v with scores masked by
 /// `seen`, for q [B, heads, T, D], k [B, heads, S, D] and v [B, heads, S, E].
@@ -31,6 +31,11 @@ Value buildAttention(Build &b, const AttentionOperands &a);
 /// Returns a causal mask [1, 1, T, S] with an offset: query t attends to the keys s <= past + t.
 Value buildCausalMask(Build &b, int64_t T, int64_t S, int64_t past);
 
-} // namespace dlc::onnxfront
+/// Rotary embedding: rotates the first 2 * half elements of each row of x [B, heads, T, D] by
+/// angles whose cosines and sines are [B or 1, T, half]. The pairs are neighbouring elements if
+/// `interleaved` is set, and otherwise elements i and i + half.
+Value applyRotaryEmbedding(Build &b, Value x, Value cosines, Value sines, bool interleaved);
 
-#endif // DLC_FRONTEND_ONNX_CONTRIB_ATTEND_H
+} // namespace dlc::frontend
+
+#endif // DLC_FRONTEND_BUILDER_ATTEND_H
