@@ -62,6 +62,14 @@ void DeviceEvent::makeWait(void *stream) const {
   device.call(device.table.event_wait, stream, handle);
 }
 
+bool DeviceEvent::isDone() const {
+  // The time between events is an error until both are complete.
+  float milliseconds = 0;
+  char error[256];
+  return device.table.event_elapsed(device.handle, handle, handle, &milliseconds, error,
+                                    sizeof error) == 0;
+}
+
 void DeviceEvent::synchronize() const { device.call(device.table.event_synchronize, handle); }
 
 void synchronizeEvents(Device &device) {

@@ -26,6 +26,8 @@ public:
   void makeWait(void *stream) const;
   /// Blocks the calling thread until the work before the event is done.
   void synchronize() const;
+  /// Returns whether the work before the event is done.
+  bool isDone() const;
 
 private:
   void *handle = nullptr;

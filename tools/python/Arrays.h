@@ -48,6 +48,10 @@ public:
   runtime::Device *device() const { return on; }
   /// Returns the array as one of dlc's own; null if it belongs to another library.
   const DeviceArray *own() const { return array; }
+  /// Returns the exported tensor of another library, or an invalid object.
+  nanobind::object exported() const {
+    return whose.kind == ArrayFamily::Kind::Other ? kept : nanobind::object();
+  }
   /// Returns whether open() has replaced an array on a device by a contiguous copy.
   bool isCopied() const { return copied; }
   const int64_t *shape() const { return dims; }

@@ -9,7 +9,7 @@ function(dlc_python_modules folder runtime compiler)
   set(here ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
   get_filename_component(root ${here}/../.. ABSOLUTE)
   nanobind_add_module(dlc_python_runtime NOMINSIZE NB_SUPPRESS_WARNINGS
-    ${here}/device/Bindings.cpp ${here}/device/DeviceArray.cpp ${here}/device/Memory.cpp ${here}/device/Streams.cpp
+    ${here}/device/Bindings.cpp ${here}/device/Deferred.cpp ${here}/device/DeviceArray.cpp ${here}/device/Memory.cpp ${here}/device/Streams.cpp
     ${here}/Carrier.cpp ${here}/ResultMemory.cpp ${here}/Results.cpp ${here}/Runner.cpp ${here}/Runtime.cpp ${here}/Sessions.cpp ${here}/Value.cpp ${here}/View.cpp
     ${here}/Watch.cpp ${here}/World.cpp ${root}/tools/dlc/report/Graph.cpp)
   nanobind_add_module(dlc_python_compiler NOMINSIZE NB_SUPPRESS_WARNINGS ${here}/Compiler.cpp ${here}/Quantize.cpp)

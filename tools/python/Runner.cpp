@@ -5,6 +5,7 @@
 #include "runtime/session/Binder.h"
 #include "runtime/session/capi/ResultShape.h"
 #include "tools/python/Raise.h"
+#include "tools/python/device/Deferred.h"
 #include "tools/python/device/Streams.h"
 
 #include "dlc/Error.h"
@@ -273,6 +274,8 @@ static const char *reasonOfCopy(const ArrayView &view, bool isCopiedOnHost,
 /// device, else that of the first array.
 void Runner::open(const std::vector<nb::object> &arrays, nb::handle stream, Arguments &arguments) {
   arguments.target.device = device();
+  if (arguments.target.device)
+    releaseFinished();
   std::vector<ArrayFamily> families;
   families.reserve(arrays.size());
   for (const nb::object &array : arrays)
@@ -350,9 +353,12 @@ void Runner::computeOnDevice(Program &program, Arguments &arguments, Outputs &ou
                    std::any_of(to.begin(), to.end(), isHost);
   if (!end)
     return;
-  for (const ArrayView &view : arguments.views)
+  for (const ArrayView &view : arguments.views) {
     if (view.own())
       view.own()->addUse(end);
+    if (nb::object tensor = view.exported(); tensor.is_valid() && view.device() && !last.hasWaited)
+      releaseAfter(std::move(tensor), end);
+  }
   for (const nb::object &made : outputs.made)
     if (nb::isinstance<DeviceArray>(made))
       nb::inst_ptr<DeviceArray>(made)->setWritten(end);

@@ -28,6 +28,22 @@ def test_no_copies_of_another_library(double):
     assert report.copies == [] and report.stream == 1 and not report.waited
     assert "no array was copied" in str(report) and "the host did not wait" in str(report)
     assert (y.read() == 2 * X).all()
+
+
+def test_inputs_are_released_after_the_runs_that_read_them(double):
+    """The library may reuse the memory in a stream that dlc does not know."""
+    dlc.synchronize("cuda:0")
+    stream = Stream()
+    x = Array.of(X)
+    kept = [double(x, stream=stream), double(dlc.to(X, "cuda:0"))]
+    assert x.exported == 1
+    synchronize(stream)
+    double(X)
+    assert x.exported == 0
+    for _ in range(1000):
+        kept.append(double(x, stream=stream))
+    assert 0 < x.exported < 300
+    dlc.synchronize("cuda:0")
     assert x.exported == 0
 
 
@@ -108,8 +124,8 @@ def test_the_stream_of_the_consumer(double):
             own.__dlpack__(**options)
 
 
-def order_of_four_streams(dropped, first):
-    """Two libraries' streams, and two streams of calls of one program; whether all results are right. `first`: which stream the host waits for first."""
+def order_of_three_streams(dropped, first):
+    """A library's stream, and two streams of calls of one program; whether all results are right. `first`: which stream the host waits for first."""
     net = dlc.compile(models.long_to_compile(2), device="cuda:0")
     values = [np.full((4, 8), value, "float32") for value in (1, 2, 3, 4)]
     wanted = [net(each) for each in values]
@@ -131,11 +147,30 @@ def order_of_four_streams(dropped, first):
     return all(np.allclose(x, y) for x, y in zip(found, wanted))
 
 
+def runs_in_two_streams(dropped, seed):
+    """Runs of one program, whose commands the streams execute in random order; whether all results are right."""
+    net = dlc.compile(models.long_to_compile(4), device="cuda:0")
+    inputs = [np.full((4, 8), value, "float32") for value in range(8)]
+    wanted = [net(each) for each in inputs]
+    inputs = [dlc.to(each, "cuda:0") for each in inputs]
+    emulated.configure("order", "random")
+    emulated.configure("seed", str(seed))
+    emulated.configure("drop", dropped)
+    streams = Stream(), Stream()
+    results = [net(x, stream=streams[i % 2]) for i, x in enumerate(inputs)]
+    emulated.configure("drop")
+    return all(np.allclose(dlc.to(x, "cpu"), y) for x, y in zip(results, wanted))
+
+
 def test_each_wait_is_needed():
-    assert all(order_of_four_streams("", first) for first in ("a", "b", "library"))
-    for stream, first in ((0, "library"), (1, "a"), (2, "b")):
-        noticed = [not order_of_four_streams(f"0:{stream}:{wait}:2", first) for wait in range(2)]
-        assert any(noticed), stream
+    """The library's stream waits for each result; each stream of a call waits for the input, and for the last run, which has the same intermediate values."""
+    assert all(order_of_three_streams("", first) for first in ("a", "b", "library"))
+    assert not order_of_three_streams("0:0:3:4", "library")
+    for stream, first in ((1, "a"), (2, "b")):
+        assert not order_of_three_streams(f"0:{stream}:0:2", first)
+    assert all(runs_in_two_streams("", seed) for seed in range(10))
+    for stream in (0, 1):
+        assert not all(runs_in_two_streams(f"0:{stream}:0:1", seed) for seed in range(10))
 
 
 def test_graphs_across_changing_addresses(chain):

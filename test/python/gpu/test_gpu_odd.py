@@ -195,6 +195,7 @@ def test_no_leaks(request):
         after = run(ALL_CALLS if cases(request) else CALLS)
         assert after[0] - before[0] < 4096 and after[1] == before[1], (before, after)
         assert after[2] - before[2] < 100 and after[3] == before[3], (before, after)
+        dlc.synchronize("cuda:0")
         assert b.exported == 0
     finally:
         emulated.configure("null", "0")

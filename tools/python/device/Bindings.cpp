@@ -1,4 +1,5 @@
 //===- Bindings.cpp - Python functions for devices and arrays on them --------===//
+#include "tools/python/device/Deferred.h"
 #include "tools/python/device/DeviceArray.h"
 #include "tools/python/device/Streams.h"
 
@@ -187,8 +188,11 @@ void bindDevice(nb::module_ &module) {
       "synchronize",
       [](const std::string &device) {
         runtime::Device &on = openNamedDevice(device);
-        nb::gil_scoped_release released;
-        runtime::synchronizeEvents(on);
+        {
+          nb::gil_scoped_release released;
+          runtime::synchronizeEvents(on);
+        }
+        releaseFinished();
       },
       nb::arg("device"));
   module.def("device_memory", memoryFigures, nb::arg("device"));

@@ -1,0 +1,23 @@
+//===- Deferred.h - releases arrays after the runs that read them ------------===//
+#ifndef DLC_TOOLS_PYTHON_DEVICE_DEFERRED_H
+#define DLC_TOOLS_PYTHON_DEVICE_DEFERRED_H
+
+#include "runtime/device/Event.h"
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+
+namespace dlc::python {
+
+/// Keeps the exported tensor of another library until a run that reads it is complete: the library
+/// may reuse the memory as soon as the tensor is released, in a stream that dlc does not know. All
+/// functions require the GIL.
+void releaseAfter(nanobind::object tensor, std::shared_ptr<runtime::DeviceEvent> end);
+
+/// Releases the tensors whose runs are complete. If very many are not, waits for the oldest ones.
+void releaseFinished();
+
+} // namespace dlc::python
+
+#endif // DLC_TOOLS_PYTHON_DEVICE_DEFERRED_H
