@@ -203,8 +203,7 @@ void Runner::compute(Program &program, const ArrayFamily &family, std::span<cons
     work();
 }
 
-/// Returns the device of the model's inputs and outputs, or null if the host can access their
-/// memory directly.
+/// Returns the device of the model's inputs and outputs; null: the host.
 runtime::Device *Runner::device() {
   if (onDevice)
     return *onDevice;
@@ -214,8 +213,7 @@ runtime::Device *Runner::device() {
       const auto name = runtime::parseDeviceName(value.device);
       if (found || !name || name->isHost())
         continue;
-      runtime::Device &on = openNamedDevice(value.device);
-      found = on.hasHostMemory() ? nullptr : &on;
+      found = &openNamedDevice(value.device);
     }
   onDevice = found;
   return found;

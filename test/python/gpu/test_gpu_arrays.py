@@ -361,6 +361,19 @@ def test_shapes_that_depend_on_data():
         assert y.shape == shape
 
 
+def test_devices_without_shared_streams():
+    """Programs on virtual CPU devices run in streams of their own."""
+    net = dlc.compile(models.two(), device="cpu:1")
+    a, b = dlc.to(X, "cpu:1"), dlc.to(ones(), "cpu:1")
+    plus, minus = net(a, b)
+    assert plus.device == "cpu:1" and (dlc.to(plus, "cpu") == X + 1).all()
+    assert (dlc.to(net(plus, minus)[0], "cpu") == 2 * X).all()
+    assert net.report().stream is None and net.report().copies == []
+    assert (net(X, X)[0] == 2 * X).all()
+    with pytest.raises(ValueError, match="devices of kind cpu share no streams with callers"):
+        net(a, b, stream=1)
+
+
 @pytest.mark.skipif(not os.environ.get("DLC_TOOL"), reason="the command line tool is not named")
 def test_programs_on_several_devices(tmp_path):
     """They run in streams of their own, and the host waits."""
