@@ -2,6 +2,7 @@
 #include "frontend/table/FrontEnds.h"
 
 #include "frontend/aten/Import.h"
+#include "frontend/gguf/Import.h"
 #include "frontend/mlir/Import.h"
 #include "frontend/onnx/Import.h"
 
@@ -15,6 +16,7 @@ const std::vector<FrontEnd> &frontEnds() {
       {"onnx", {".onnx"}, inspectOnnx, importOnnx},
       {"mlir", {".mlir"}, inspectMlir, importMlir},
       {"aten", {".aten"}, inspectAten, importAten},
+      {"gguf", {".gguf"}, inspectGguf, importGguf},
   };
   return table;
 }

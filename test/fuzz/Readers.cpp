@@ -10,6 +10,7 @@
 #include "test/runtime/models/SampleGguf.h"
 
 #if DLC_WITH_FRONTENDS
+#include "frontend/gguf/Import.h"
 #include "frontend/onnx/Import.h"
 #include "frontend/trace/Safetensors.h"
 #include "ir/dlc/Dialect.h"
@@ -78,11 +79,28 @@ Format npyFormat(const std::string &folder) {
   return format;
 }
 
-/// Files of both versions. Half of the mutants have damage in the header only, which a reader
-/// validates; the data of tensors is larger, and any bytes are valid there.
+#if DLC_WITH_FRONTENDS
+/// Imports a GGUF file; throws a dlc::Error with the diagnostics if that fails.
+void importDecoder(const std::string &path) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  std::string messages;
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
+    messages += diagnostic.str();
+    return mlir::success();
+  });
+  ImportOptions options;
+  options.shapes["ids"] = {2};
+  if (mlir::failed(importGguf(context, path, options, nullptr)))
+    throw Error(messages);
+}
+#endif
+
+/// Files of both versions, and a decoder, which is imported. Half of the mutants have damage in the
+/// header only, which a reader validates; the data of tensors is larger, and any bytes are valid
+/// there.
 Format ggufFormat() {
   Format format{"gguf"};
-  format.seeds = {test::sampleGguf(2), test::sampleGguf(3)};
+  format.seeds = {test::sampleGguf(2), test::sampleGguf(3), test::sampleDecoder()};
   format.special = [](const std::string &bytes, Engine &engine) {
     size_t header = bytes.find(std::string(24, '\1')); // the data of the first tensor
     std::string start = bytes.substr(0, header);
@@ -90,14 +108,20 @@ Format ggufFormat() {
   };
   format.read = [](const std::string &bytes, const std::string &folder) {
     writeFile(folder + "/mutant.gguf", bytes);
+    runtime::ModelTable table = runtime::readGguf(folder + "/mutant.gguf");
     volatile float sink = 0;
-    for (const auto &[name, tensor] : runtime::readGguf(folder + "/mutant.gguf").tensors) {
+    for (const auto &[name, tensor] : table.tensors) {
       std::vector<float> values(size_t(tensor.elements()));
       uint32_t elements = runtime::blockFormatInfo(tensor.format).elements;
       runtime::dequantize(tensor.format, tensor.data.data, values.size() / elements, values.data());
       for (float value : values)
         sink = sink + value;
     }
+#if DLC_WITH_FRONTENDS
+    // The samples of all types are no decoders.
+    if (!table.findTensor("tensor.F32"))
+      importDecoder(folder + "/mutant.gguf");
+#endif
   };
   return format;
 }

@@ -190,6 +190,7 @@ FOLDERS = {
     "frontend/aten/math": ["frontend/aten", "frontend/builder"],
     "frontend/aten/nn": ["frontend/aten", "frontend/aten/math", "frontend/builder"],
     "frontend/aten/shape": ["frontend/aten", "frontend/aten/math"],
+    "frontend/gguf": ["frontend", "frontend/builder"],
     "frontend/mlir": ["frontend", "frontend/mlir/stablehlo"],
     "frontend/mlir/stablehlo": ["frontend/builder", "frontend/mlir/stablehlo/dialect"],
     "frontend/mlir/stablehlo/math": [
@@ -218,7 +219,13 @@ FOLDERS = {
     "frontend/onnx/ml": ["frontend/onnx"],
     "frontend/onnx/nn": ["frontend/builder", "frontend/onnx"],
     "frontend/onnx/shape": ["frontend/onnx"],
-    "frontend/table": ["frontend", "frontend/aten", "frontend/mlir", "frontend/onnx"],
+    "frontend/table": [
+        "frontend",
+        "frontend/aten",
+        "frontend/gguf",
+        "frontend/mlir",
+        "frontend/onnx",
+    ],
     "frontend/trace": ["frontend/trace/include/dlc"],
     "frontend/trace/nn": ["frontend/trace", "frontend/trace/include/dlc"],
     "frontend/trace/ops": ["frontend/trace", "frontend/trace/include/dlc"],

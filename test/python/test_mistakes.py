@@ -23,8 +23,8 @@ f32 = lambda *shape: np.ones(shape, "float32")
 FILES = {
     # Models.
     "compile none.onnx -o out.dlcx": "none.onnx: cannot be opened: No such file or directory; check the path",
-    "compile folder -o out.dlcx": "folder: is a folder; required: a model file (.onnx, .mlir, .aten or .dlcx)",
-    "compile model.pt -o out.dlcx": "model.pt: unknown kind of model '.pt'; required: a file named .onnx, .mlir, .aten or .dlcx; export the model to one of these formats",
+    "compile folder -o out.dlcx": "folder: is a folder; required: a model file (.onnx, .mlir, .aten, .gguf or .dlcx)",
+    "compile model.pt -o out.dlcx": "model.pt: unknown kind of model '.pt'; required: a file named .onnx, .mlir, .aten, .gguf or .dlcx; export the model to one of these formats",
     "compile cut.onnx -o out.dlcx": "cut.onnx: cannot be read as an ONNX model: at byte 2: a field of ... bytes is longer than the remaining message (... bytes): the file is cut off or damaged; "
     "export the model again",
     "compile picture.onnx -o out.dlcx": "picture.onnx: cannot be read as an ONNX model: at byte 10: a field number is out of range: the file is damaged, or of another format; export the model again",
@@ -37,7 +37,7 @@ FILES = {
     "compile unknown.mlir -o out.dlcx": "unknown.mlir:2:10: custom op 'dlc.addition' is unknown...required: MLIR text with operations of dlc (docs/reference/operations.md) or StableHLO "
     "(docs/reference/stablehlo.md); correct the text at the position above",
     "compile devices.mlir -o out.dlcx": "devices.mlir:2:10: 'dlc.add' op C2: operands must be on one device; 'a' is on cpu, 'b' on cpu:1; move one with dlc.transfer...",
-    "compile two.dlcx -o out.dlcx": "two.dlcx: is already compiled; required: a model (.onnx, .mlir or .aten); use the model from which it was made",
+    "compile two.dlcx -o out.dlcx": "two.dlcx: is already compiled; required: a model (.onnx, .mlir, .aten or .gguf); use the model from which it was made",
     # Shapes and arrays of inputs.
     "compile batch.onnx -o out.dlcx": "batch.onnx: input 'x': required: all sizes; found: f32[batch, 3]; give its shape, as in --shape x=1x3 (Python: shapes={'x': (1, 3)})",
     "compile batch.onnx --shape y=2x3 -o out.dlcx": "batch.onnx: there is no input 'y'; the inputs are: x f32[batch, 3]",
@@ -79,7 +79,7 @@ FILES = {
 # Commands with exit status 2: the command line itself is wrong.
 USAGE = {
     "complie two.onnx": "unknown command 'complie'; did you mean dlc compile?",
-    "compile": "dlc compile: 'model' is missing; required: model file (.onnx, .mlir or .aten; an .mlir file has operations of dlc or StableHLO) or compiled program (.dlcx)",
+    "compile": "dlc compile: 'model' is missing; required: model file (.onnx, .mlir, .aten or .gguf; an .mlir file has operations of dlc or StableHLO) or compiled program (.dlcx)",
     "compile two.onnx --ouput out.dlcx": "unknown option '--ouput' of dlc compile; did you mean --output?",
     "compile two.onnx --optimise": "unknown option '--optimise' of dlc compile; did you mean --optimizer?",
     "compile two.onnx --optimizer adamm --train": "--optimizer: required: sgd, adam, adamw or rmsprop; found: 'adamm'; run dlc compile --help for the options",

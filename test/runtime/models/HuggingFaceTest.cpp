@@ -100,10 +100,7 @@ TEST_F(HuggingFace, ConfigurationIsBounded) {
     put("config.json", text);
     EXPECT_THAT(error(), HasSubstr("config.json: required"));
   }
-  std::string deep = "1";
-  for (int i = 0; i < 100000; ++i)
-    deep = "[" + deep + "]";
-  put("config.json", "{\"a\": " + deep + "}");
+  put("config.json", "{\"a\": " + std::string(100000, '[') + "1" + std::string(100000, ']') + "}");
   EXPECT_THAT(error(), HasSubstr("levels of nesting"));
 }
 

@@ -5,7 +5,10 @@
 #include "runtime/program/models/BlockFormat.h"
 
 #include <cstdint>
+#include <initializer_list>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dlc::test {
@@ -74,6 +77,41 @@ inline std::string sampleGguf(uint32_t version = 3) {
   }
   for (const runtime::BlockFormatInfo &format : formats)
     file.pad(64).data(6 * format.bytes);
+  return file.bytes;
+}
+
+/// Returns a complete decoder of the family llama: one layer, 4 tokens, embeddings of 8 elements.
+inline std::string sampleDecoder() {
+  struct Matrix {
+    const char *name;
+    std::vector<uint64_t> dims;
+  };
+  const Matrix matrices[] = {
+      {"token_embd.weight", {8, 4}},        {"output_norm.weight", {8}},
+      {"blk.0.attn_norm.weight", {8}},      {"blk.0.attn_q.weight", {8, 8}},
+      {"blk.0.attn_k.weight", {8, 4}},      {"blk.0.attn_v.weight", {8, 4}},
+      {"blk.0.attn_output.weight", {8, 8}}, {"blk.0.ffn_norm.weight", {8}},
+      {"blk.0.ffn_gate.weight", {8, 8}},    {"blk.0.ffn_up.weight", {8, 8}},
+      {"blk.0.ffn_down.weight", {8, 8}},
+  };
+  GgufBytes file;
+  file.start(std::size(matrices), 8).key("general.architecture", "llama");
+  for (auto [key, value] : std::initializer_list<std::pair<const char *, uint32_t>>{
+           {"llama.block_count", 1},
+           {"llama.context_length", 16},
+           {"llama.embedding_length", 8},
+           {"llama.feed_forward_length", 8},
+           {"llama.attention.head_count", 2},
+           {"llama.attention.head_count_kv", 1}})
+    file.key(key, 4, value);
+  file.key("llama.attention.layer_norm_rms_epsilon", 6, 1e-5f);
+  uint64_t offset = 0;
+  for (const Matrix &matrix : matrices) {
+    file.tensor(matrix.name, matrix.dims, 0, offset);
+    uint64_t bytes = 4 * matrix.dims[0] * (matrix.dims.size() == 2 ? matrix.dims[1] : 1);
+    offset += (bytes + 31) / 32 * 32;
+  }
+  file.pad().data(offset);
   return file.bytes;
 }
 

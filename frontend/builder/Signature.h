@@ -1,0 +1,35 @@
+//===- Signature.h - arguments and results of @main -----------------------===//
+#ifndef DLC_FRONTEND_BUILDER_SIGNATURE_H
+#define DLC_FRONTEND_BUILDER_SIGNATURE_H
+
+#include "frontend/builder/Build.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace dlc::frontend {
+
+enum class ValueRole : uint8_t { Plain, State };
+
+/// Named arguments and results of a function that is being built. A state is an argument and a
+/// result with the same name.
+class Signature {
+public:
+  Signature(Build &b, mlir::Block *entry) : b(b), entry(entry) {}
+
+  Value argument(StringRef name, mlir::RankedTensorType type, ValueRole role = ValueRole::Plain);
+  void result(StringRef name, Value value, ValueRole role = ValueRole::Plain);
+  /// Creates the return operation and sets the type and the attributes of the function.
+  void finish(mlir::func::FuncOp function);
+
+private:
+  mlir::DictionaryAttr attributes(StringRef name, ValueRole role);
+
+  Build &b;
+  mlir::Block *entry;
+  llvm::SmallVector<mlir::DictionaryAttr> argumentAttrs, resultAttrs;
+  llvm::SmallVector<Value> results;
+};
+
+} // namespace dlc::frontend
+
+#endif // DLC_FRONTEND_BUILDER_SIGNATURE_H

@@ -1,0 +1,242 @@
+//===- Config.cpp - sizes and constants of a decoder ----------------------===//
+#include "frontend/gguf/Config.h"
+
+#include "frontend/gguf/Rope.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dlc::gguf {
+
+using runtime::MetaValue;
+using runtime::ModelTable;
+
+namespace {
+
+constexpr double maxNumber = 1e9;
+
+/// Reads a size that may be a list with an element per layer, whose elements must be equal.
+int64_t uniform(const ModelTable &table, const std::string &key, int64_t layers, int64_t high,
+                std::optional<int64_t> fallback = {}) {
+  const MetaValue *value = table.find(key);
+  if (!value || !value->isList)
+    return table.integer(key, 1, high, fallback);
+  std::vector<int64_t> list = *table.integers(key, uint64_t(layers), 1, high);
+  if (std::adjacent_find(list.begin(), list.end(), std::not_equal_to<>()) != list.end())
+    table.fail("metadata key '" + key +
+               "': required: the same size in each layer; found: different sizes");
+  return list.front();
+}
+
+/// Returns whether each layer has a sliding window, by the family's rule.
+std::vector<bool> windowedLayers(const Family &family, int64_t layers, int64_t period) {
+  std::vector<bool> windowed(size_t(layers), true);
+  for (int64_t l = 0; l < layers && period > 0; ++l)
+    windowed[size_t(l)] = l % period < period - 1;
+  return windowed;
+}
+
+/// Validates relations between sizes that both kinds of files must satisfy.
+void checkSizes(const ModelTable &table, const DecoderConfig &c) {
+  if (c.heads % c.kvHeads != 0)
+    table.fail("required: a number of attention heads that is a multiple of the number of key "
+               "heads; found: " +
+               std::to_string(c.heads) + " and " + std::to_string(c.kvHeads));
+  if (c.headSize <= 0 || c.headSize % 2 != 0)
+    table.fail("required: an even size of attention heads; found: " + std::to_string(c.headSize));
+}
+
+double defaultAttentionScale(const DecoderConfig &c, int64_t layers) {
+  bool byWidth = c.family->widthScaledLayers && layers == c.family->widthScaledLayers;
+  return 1 / std::sqrt(double(byWidth ? c.width / c.heads : c.headSize));
+}
+
+bool hasRope(const Family &family, int64_t layer) {
+  return family.noRopePeriod == 0 || (layer + 1) % family.noRopePeriod != 0;
+}
+
+//===--- GGUF -------------------------------------------------------------===//
+
+const Family &familyOfGguf(const ModelTable &table) {
+  std::string architecture = table.string("general.architecture");
+  const Family *family = findArchitecture(architecture);
+  if (!family)
+    table.fail("required: one of the architectures " + listArchitectures() + "; found: '" +
+               architecture + "'; use a model of one of these families");
+  return *family;
+}
+
+/// Returns which layers have a sliding window: a list of bools, a period, or the family's rule.
+std::vector<bool> readGgufWindows(const ModelTable &table, const std::string &prefix,
+                                  const Family &family, int64_t layers) {
+  const std::string key = prefix + "attention.sliding_window_pattern";
+  const MetaValue *pattern = table.find(key);
+  if (!pattern || !pattern->isList)
+    return windowedLayers(family, layers, table.integer(key, 1, maxLayers, family.windowPeriod));
+  std::vector<int64_t> list = *table.integers(key, uint64_t(layers), 0, 1);
+  return {list.begin(), list.end()};
+}
+
+void readGgufLayers(const ModelTable &table, const std::string &prefix, int64_t layers,
+                    int64_t capacity, DecoderConfig &c) {
+  const Family &family = *c.family;
+  const int64_t rotated = table.integer(prefix + "rope.dimension_count", 2, c.headSize, c.headSize);
+  int64_t window = 0;
+  std::vector<bool> windowed(size_t(layers), false);
+  if (family.windowPeriod)
+    window = table.integer(prefix + "attention.sliding_window", 0, maxContext, family.window);
+  if (window)
+    windowed = readGgufWindows(table, prefix, family, layers);
+  Rope global = readGgufRope(table, prefix, rotated, capacity, false), local = global;
+  if (family.localRope)
+    local = readGgufRope(table, prefix, rotated, capacity, true);
+  for (int64_t l = 0; l < layers; ++l) {
+    LayerConfig layer;
+    layer.window = windowed[size_t(l)] ? window : 0;
+    if (hasRope(family, l))
+      layer.rope = windowed[size_t(l)] ? local : global;
+    c.layers.push_back(std::move(layer));
+  }
+}
+
+DecoderConfig readGgufConfig(const ModelTable &table, int64_t capacity) {
+  DecoderConfig c;
+  c.family = &familyOfGguf(table);
+  const std::string prefix = table.string("general.architecture") + ".";
+  const std::string attention = prefix + "attention.";
+  if (table.integer(prefix + "expert_count", 0, maxNumber, 0) != 0)
+    table.fail("mixtures of experts (" + prefix + "expert_count) are not supported");
+  const int64_t layers = table.integer(prefix + "block_count", 1, maxLayers);
+  c.context = table.integer(prefix + "context_length", 1, maxContext);
+  c.width = table.integer(prefix + "embedding_length", 1, maxWidth);
+  c.hidden = uniform(table, prefix + "feed_forward_length", layers, maxWidth);
+  c.heads = uniform(table, attention + "head_count", layers, maxHeads);
+  c.kvHeads = uniform(table, attention + "head_count_kv", layers, maxHeads, c.heads);
+  c.headSize = table.integer(attention + "key_length", 1, maxHeadSize, c.width / c.heads);
+  checkSizes(table, c);
+  c.valueSize = table.integer(attention + "value_length", 1, maxHeadSize, c.headSize);
+  c.eps = table.real(attention + "layer_norm_rms_epsilon", 0, 1);
+  c.attentionScale = table.real(attention + "scale", 0, maxNumber, 0);
+  if (c.attentionScale == 0)
+    c.attentionScale = defaultAttentionScale(c, layers);
+  c.embeddingScale = c.family->scaledEmbedding ? std::sqrt(double(c.width)) : 1;
+  // Only families with a default have a soft cap of attention in llama.cpp.
+  if (c.family->attentionCap)
+    c.attentionCap =
+        table.real(prefix + "attn_logit_softcapping", 0, maxNumber, c.family->attentionCap);
+  c.finalCap = table.real(prefix + "final_logit_softcapping", 0, maxNumber, c.family->finalCap);
+  readGgufLayers(table, prefix, layers, capacity, c);
+  return c;
+}
+
+//===--- Hugging Face folders ---------------------------------------------===//
+
+const Family &familyOfFolder(const ModelTable &table) {
+  std::string modelType = table.string("model_type");
+  const Family *family = findModelType(modelType);
+  if (!family)
+    table.fail("required: one of the model types " + listModelTypes() + "; found: '" + modelType +
+               "'; use a model of one of these families");
+  return *family;
+}
+
+std::vector<bool> readFolderWindows(const ModelTable &table, const Family &family, int64_t layers) {
+  if (const MetaValue *types = table.find("layer_types")) {
+    if (types->kind != runtime::MetaKind::String || types->size() != uint64_t(layers))
+      table.fail("metadata key 'layer_types': required: a string for each of " +
+                 std::to_string(layers) + " layers");
+    std::vector<bool> windowed;
+    for (std::string_view type : types->strings) {
+      if (type != "sliding_attention" && type != "full_attention")
+        table.fail("metadata key 'layer_types': required: full_attention or sliding_attention; "
+                   "found: '" +
+                   std::string(type.substr(0, 40)) + "'");
+      windowed.push_back(type == "sliding_attention");
+    }
+    return windowed;
+  }
+  int64_t period = table.integer("sliding_window_pattern", 1, maxLayers, family.windowPeriod);
+  std::vector<bool> windowed = windowedLayers(family, layers, period);
+  for (int64_t l = 0, first = table.integer("max_window_layers", 0, maxNumber, 0);
+       l < std::min(first, layers); ++l)
+    windowed[size_t(l)] = false;
+  return windowed;
+}
+
+void readFolderLayers(const ModelTable &table, int64_t layers, int64_t capacity, DecoderConfig &c) {
+  const Family &family = *c.family;
+  int64_t window = table.integer("sliding_window", 0, maxContext, 0);
+  if (!table.boolean("use_sliding_window", true))
+    window = 0;
+  std::vector<bool> windowed(size_t(layers), false);
+  if (window)
+    windowed = readFolderWindows(table, family, layers);
+  std::vector<int64_t> roped(size_t(layers), 1);
+  for (int64_t l = 0; l < layers; ++l)
+    roped[size_t(l)] = hasRope(family, l);
+  if (family.noRopePeriod && table.find("no_rope_layers"))
+    roped = *table.integers("no_rope_layers", uint64_t(layers), 0, 1);
+  Rope global = readHuggingFaceRope(table, c.headSize, c.context, capacity, false), local = global;
+  if (family.localRope)
+    local = readHuggingFaceRope(table, c.headSize, c.context, capacity, true);
+  for (int64_t l = 0; l < layers; ++l) {
+    LayerConfig layer;
+    layer.window = windowed[size_t(l)] ? window : 0;
+    if (roped[size_t(l)])
+      layer.rope = windowed[size_t(l)] ? local : global;
+    c.layers.push_back(std::move(layer));
+  }
+}
+
+/// Checks that the activation function is the family's.
+void checkActivation(const ModelTable &table, const Family &family) {
+  const char *expected = family.activation == GateActivation::Silu ? "silu" : "gelu_pytorch_tanh";
+  const char *key = table.find("hidden_activation") ? "hidden_activation" : "hidden_act";
+  std::string found = table.string(key, expected);
+  if (found != expected)
+    table.fail("metadata key '" + std::string(key) + "': required: " + expected + "; found: '" +
+               found + "'");
+}
+
+DecoderConfig readFolderConfig(const ModelTable &table, int64_t capacity) {
+  DecoderConfig c;
+  c.isHuggingFace = true;
+  c.family = &familyOfFolder(table);
+  checkActivation(table, *c.family);
+  const int64_t layers = table.integer("num_hidden_layers", 1, maxLayers);
+  c.context = table.integer("max_position_embeddings", 1, maxContext);
+  c.width = table.integer("hidden_size", 1, maxWidth);
+  c.hidden = table.integer("intermediate_size", 1, maxWidth);
+  c.heads = table.integer("num_attention_heads", 1, maxHeads);
+  c.kvHeads = table.integer("num_key_value_heads", 1, maxHeads, c.heads);
+  c.headSize = table.integer("head_dim", 1, maxHeadSize, c.width / c.heads);
+  checkSizes(table, c);
+  c.valueSize = c.headSize;
+  c.eps = table.real("rms_norm_eps", 0, 1);
+  double scaled = table.real("query_pre_attn_scalar", 0.001, maxNumber, double(c.headSize));
+  c.attentionScale = 1 / std::sqrt(scaled);
+  c.embeddingScale = c.family->scaledEmbedding ? std::sqrt(double(c.width)) : 1;
+  c.attentionCap = table.real("attn_logit_softcapping", 0, maxNumber, 0);
+  c.finalCap = table.real("final_logit_softcapping", 0, maxNumber, 0);
+  readFolderLayers(table, layers, capacity, c);
+  return c;
+}
+
+bool isFolder(const ModelTable &table) { return table.find("model_type") != nullptr; }
+
+} // namespace
+
+DecoderConfig readConfig(const ModelTable &table, int64_t capacity) {
+  return isFolder(table) ? readFolderConfig(table, capacity) : readGgufConfig(table, capacity);
+}
+
+int64_t readContextLength(const ModelTable &table) {
+  if (isFolder(table)) {
+    familyOfFolder(table);
+    return table.integer("max_position_embeddings", 1, maxContext);
+  }
+  familyOfGguf(table);
+  return table.integer(table.string("general.architecture") + ".context_length", 1, maxContext);
+}
+
+} // namespace dlc::gguf
