@@ -56,6 +56,11 @@ config.substitutions += [
         "env DLC_CUDA_DRIVER={0} DLC_CUDA_NVRTC={0} DLC_CUDA_NCCL={0}".format(emulated_gpu),
     ),
 ]
+# llama.cpp, with which language models are compared (tools/setup --llama).
+llama_python = os.path.join(config.dlc_build, "venv-llama", "bin", "python")
+if os.path.exists(llama_python):
+    config.available_features.add("llama-cpp")
+config.substitutions.append(("%llama-python", llama_python))
 for tool in ("dlc", "dlc-opt", "dlc-reduce", "dlc-lsp-server", "dlc-magika", "dlc-train-digits"):
     if os.path.exists(os.path.join(bin, tool)):
         config.available_features.add(tool)

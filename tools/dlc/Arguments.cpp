@@ -330,6 +330,26 @@ CLI::App *addRunCommand(CLI::App &app, RunArguments &a) {
   return c;
 }
 
+void addGenerateCommand(CLI::App &app, GenerateArguments &a) {
+  CLI::App *c = app.add_subcommand("generate", "continue a sequence of tokens by a language model");
+  c->add_option("model", a.model, "GGUF file, or folder with config.json and .safetensors files")
+      ->required();
+  c->add_option("--ids", a.ids, "token ids of the prompt, such as 1,2,3")->required();
+  c->add_option("--max-tokens", a.maxTokens, "maximum number of tokens of the answer; default: 128")
+      ->check(atLeastOne());
+  c->add_option("--context", a.context,
+                "number of tokens of prompt and answer that the cache stores; default: the context "
+                "length of the model, at most 4096")
+      ->check(atLeastOne());
+  c->add_option("--prompt-step", a.promptStep,
+                "number of tokens of the prompt that a step computes; default: 32")
+      ->check(between<int64_t>(1, 4096));
+  c->add_flag("--ignore-end", a.ignoreEnd, "continue after tokens that end a text");
+  c->add_option("--logits", a.logits,
+                "write the logits of each token of the answer as an .npy file");
+  dlc::addSettingFlags(*c, getModelSettings(a.options));
+}
+
 } // namespace
 
 namespace dlc {
@@ -352,6 +372,9 @@ int dlc::dlcMain(int argc, char **argv) {
 
   TrainArguments train;
   addTrainCommand(app, train);
+
+  GenerateArguments generate;
+  addGenerateCommand(app, generate);
 
   QuantizeArguments quantize;
   addQuantizeCommand(app, quantize);
@@ -377,6 +400,8 @@ int dlc::dlcMain(int argc, char **argv) {
       return runCommand(run);
     if (app.got_subcommand("train"))
       return trainCommand(train);
+    if (app.got_subcommand("generate"))
+      return generateCommand(generate);
     if (app.got_subcommand("quantize"))
       return quantizeCommand(quantize);
     if (app.got_subcommand("tune"))

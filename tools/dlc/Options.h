@@ -68,6 +68,16 @@ struct RunArguments : ModelArguments {
   bool json = false, plainLaunches = false;
 };
 
+struct GenerateArguments {
+  /// Path of the model, and file that receives the logits of each answered token (optional).
+  std::string model, logits;
+  /// Token ids of the prompt, such as "1,2,3".
+  std::string ids;
+  CompileOptions options{ModelOptions()};
+  int64_t maxTokens = 128, context = 0, promptStep = 32;
+  bool ignoreEnd = false;
+};
+
 struct InspectArguments : ModelArguments {
   int repeat = 0;
   bool json = false, placement = false, layouts = false;
@@ -82,6 +92,7 @@ struct InspectArguments : ModelArguments {
 int compileCommand(const CompileArguments &arguments);
 int runCommand(const RunArguments &arguments);
 int inspectCommand(const InspectArguments &arguments);
+int generateCommand(const GenerateArguments &arguments);
 int trainCommand(const TrainArguments &arguments);
 int quantizeCommand(const QuantizeArguments &arguments);
 /// Command `dlc tune`: measures the candidate kernels of a model's operations and stores the
