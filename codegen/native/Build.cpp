@@ -255,7 +255,7 @@ private:
                    json desc = json::parse(l.getDesc().str());
                    json c{{"op", "library"},
                           {"library", l.getLibrary().str()},
-                          {"name", desc["kind"]},
+                          {"name", desc.at("kind")},
                           {"desc", desc},
                           {"buffers", operands(o)},
                           {"flops", l.getFlops().convertToDouble()},

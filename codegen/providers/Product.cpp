@@ -198,19 +198,6 @@ StringRef EpilogueStep::name() const {
                                   : "sum";
 }
 
-nlohmann::json writeStep(const EpilogueStep &step, StringRef name, nlohmann::json operand) {
-  switch (step.kind) {
-  case EpilogueStep::Kind::Activation:
-    return {{"kind", "eltwise"}, {"alg", name.str()}, {"alpha", step.alpha}, {"beta", step.beta}};
-  case EpilogueStep::Kind::Binary:
-    operand.update({{"kind", "binary"}, {"alg", name.str()}});
-    return operand;
-  case EpilogueStep::Kind::Sum:
-    return {{"kind", "sum"}, {"scale", step.scale}};
-  }
-  llvm_unreachable("unknown kind of epilogue op");
-}
-
 bool hasMatmul(FusionOp fusion) {
   return llvm::any_of(fusion.getBody().front(), [](Operation &op) { return isa<MatmulOp>(op); });
 }

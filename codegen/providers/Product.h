@@ -16,6 +16,8 @@
 #include "ir/tensor/Tensor.h"
 #include "passes/QuantizedWeights.h"
 #include "passes/fuse/epilogue/Epilogue.h"
+#include "runtime/epilogue/ConvertOps.h"
+#include "runtime/library/schema/Schema.h"
 
 namespace dlc {
 
@@ -107,10 +109,29 @@ bool describeSteps(FusionOp fusion, const Epilogue &epilogue,
                    llvm::function_ref<std::optional<TensorDesc>(const EpilogueOp &)> operandOf,
                    std::vector<EpilogueStep> &steps, std::optional<CallArgument> &accumulates);
 
-/// Writes an epilogue op to a call's description. `name` is the library's name of the op, and
-/// `operand` describes the operand of a binary op.
-nlohmann::json writeStep(const EpilogueStep &step, llvm::StringRef name,
-                         nlohmann::json operand = {});
+/// Describes an epilogue op as a record of a library's schema (schema::PostOp or
+/// schema::OnednnPostOp). The operand of a binary op is not set.
+template <typename PostOp> PostOp describeStep(const EpilogueStep &step) {
+  using Algorithm = typename decltype(PostOp::alg)::value_type;
+  PostOp op;
+  switch (step.kind) {
+  case EpilogueStep::Kind::Activation:
+    op.kind = schema::PostOpKind::Eltwise;
+    op.alg = convertOp<Algorithm>(step.activation);
+    op.alpha = step.alpha;
+    op.beta = step.beta;
+    break;
+  case EpilogueStep::Kind::Binary:
+    op.kind = schema::PostOpKind::Binary;
+    op.alg = convertOp<Algorithm>(step.binary);
+    break;
+  case EpilogueStep::Kind::Sum:
+    op.kind = schema::PostOpKind::Sum;
+    op.scale = step.scale;
+    break;
+  }
+  return op;
+}
 
 /// Returns a call argument for a value of the fusion's body. The argument starts `offset` elements
 /// into the value's buffer.

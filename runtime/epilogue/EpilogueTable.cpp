@@ -26,13 +26,6 @@ const EpilogueBinaryInfo &infoOf(EpilogueBinary binary) {
   return rows[size_t(binary)];
 }
 
-std::optional<Activation> parseActivation(std::string_view name) {
-  for (const ActivationInfo &row : kActivations)
-    if (name == row.name)
-      return Activation(&row - kActivations);
-  return std::nullopt;
-}
-
 bool preservesZero(Activation activation, double alpha, double beta) {
   switch (activation) {
 #define ACTIVATION(enumerator, name, exact, preservesZero, formula, onednn, cudnn)                 \

@@ -5,9 +5,6 @@
 #include "dlc/Export.h"
 #include "runtime/epilogue/EpilogueOps.h"
 
-#include <optional>
-#include <string_view>
-
 namespace dlc {
 
 struct ActivationInfo {
@@ -23,9 +20,6 @@ struct EpilogueBinaryInfo {
   bool isOwn;         ///< whether dlc's own kernels support the op
 };
 DLC_EXPORT const EpilogueBinaryInfo &infoOf(EpilogueBinary binary);
-
-/// Returns the activation with this name, or nullopt if there is none.
-DLC_EXPORT std::optional<Activation> parseActivation(std::string_view name);
 
 /// Returns whether f(0) = 0 for the activation f with these parameters.
 DLC_EXPORT bool preservesZero(Activation activation, double alpha, double beta);

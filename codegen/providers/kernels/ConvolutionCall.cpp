@@ -3,6 +3,7 @@
 
 #include "passes/TensorBuilder.h"
 #include "runtime/device/cpu/Features.h"
+#include "runtime/epilogue/ConvertOps.h"
 #include "runtime/epilogue/EpilogueTable.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -13,7 +14,8 @@ using namespace mlir;
 
 namespace dlc::convolution_call {
 
-using nlohmann::json;
+using schema::ConvolutionStep;
+using schema::ConvolutionStepOp;
 
 static bool isChannelsLast(Type type) {
   return layoutOf(type) == "acdb" || layoutOf(type) == "acb";
@@ -80,26 +82,36 @@ static ConstantOp findChannelConstant(FusionOp fusion, Value inner, int64_t chan
   return constant && typeOf(inner).getNumElements() == channels ? constant : ConstantOp();
 }
 
-/// Converts an epilogue op to the library's JSON description; std::nullopt if the op is
-/// unsupported.
-static std::optional<json> describeEpilogueOp(const EpilogueOp &op, RankedTensorType result) {
-  if (op.kind == EpilogueOp::Kind::Activation)
-    return json{{"do", infoOf(op.activation).name}, {"alpha", op.alpha}, {"beta", op.beta}};
+/// Describes an epilogue op; std::nullopt if the op is unsupported.
+static std::optional<ConvolutionStep> describeEpilogueOp(const EpilogueOp &op,
+                                                         RankedTensorType result) {
+  ConvolutionStep step;
+  if (op.kind == EpilogueOp::Kind::Activation) {
+    step.op = convertOp<ConvolutionStepOp>(op.activation);
+    step.alpha = op.alpha;
+    step.beta = op.beta;
+    return step;
+  }
   auto type = typeOf(op.operand);
   if (!type.getElementType().isF32() || op.scale != 1)
     return std::nullopt;
-  if (type.getShape() == result.getShape())
-    return op.is(EpilogueBinary::Add) && layoutOf(type) == layoutOf(result)
-               ? std::optional(json{{"do", "add"}})
-               : std::nullopt;
+  if (type.getShape() == result.getShape()) {
+    if (!op.is(EpilogueBinary::Add) || layoutOf(type) != layoutOf(result))
+      return std::nullopt;
+    step.op = ConvolutionStepOp::AddTensor;
+    return step;
+  }
   if (type.getNumElements() != result.getDimSize(1) || !layoutOf(type).empty() ||
       (!op.is(EpilogueBinary::Add) && !op.is(EpilogueBinary::Mul)))
     return std::nullopt;
-  return json{{"do", op.is(EpilogueBinary::Add) ? "add_channels" : "multiply_channels"}};
+  step.op = op.is(EpilogueBinary::Add) ? ConvolutionStepOp::AddChannels
+                                       : ConvolutionStepOp::MultiplyChannels;
+  return step;
 }
 
-std::optional<json> steps(const Epilogue &epilogue, FusionOp fusion, int64_t filled, Value bias,
-                          const Refusal &refuse) {
+std::optional<std::vector<ConvolutionStep>> steps(const Epilogue &epilogue, FusionOp fusion,
+                                                  int64_t filled, Value bias,
+                                                  const Refusal &refuse) {
   auto result = typeOf(fusion.getResult(0));
   const int64_t channels = result.getDimSize(1);
   const bool isFilled = filled != channels;
@@ -107,7 +119,7 @@ std::optional<json> steps(const Epilogue &epilogue, FusionOp fusion, int64_t fil
   if (isFilled && bias && !isKnown(bias))
     return refuse(
         "the bias must be constant, because it is padded to a multiple of the channel block");
-  json all = json::array();
+  std::vector<ConvolutionStep> all;
   for (const EpilogueOp &epilogueOp : epilogue.epilogueOps) {
     const bool isActivation = epilogueOp.kind == EpilogueOp::Kind::Activation;
     auto step = describeEpilogueOp(epilogueOp, result);
@@ -116,7 +128,8 @@ std::optional<json> steps(const Epilogue &epilogue, FusionOp fusion, int64_t fil
       return refuse(
           StringRef("unsupported epilogue op ") +
           (isActivation ? infoOf(epilogueOp.activation).name : infoOf(epilogueOp.binary).name));
-    if (isFilled && (*step)["do"] != "add" && !isActivation && !isKnown(epilogueOp.operand))
+    if (isFilled && step->op != ConvolutionStepOp::AddTensor && !isActivation &&
+        !isKnown(epilogueOp.operand))
       return refuse("an epilogue operand per channel must be constant, because it is padded to a "
                     "multiple of the channel block");
     all.push_back(*step);
@@ -141,13 +154,13 @@ static void addChannelOperand(LibraryCall &call, FusionOp fusion, Value inner, i
 }
 
 void addEpilogue(LibraryCall &call, FusionOp fusion, const Epilogue &epilogue, Value bias,
-                 const json &steps, int64_t filled) {
+                 const std::vector<ConvolutionStep> &steps, int64_t filled) {
   if (bias)
     addChannelOperand(call, fusion, bias, filled);
   std::optional<unsigned> addend;
   for (auto [epilogueOp, step] : llvm::zip(epilogue.epilogueOps, steps))
     if (epilogueOp.kind == EpilogueOp::Kind::Binary) {
-      if (step["do"] == "add") {
+      if (step.op == ConvolutionStepOp::AddTensor) {
         addend = call.arguments.size();
         call.addValue(getOuterValue(fusion, epilogueOp.operand));
       } else {

@@ -12,6 +12,7 @@
 #include "codegen/providers/LibraryCall.h"
 #include "codegen/providers/Refusal.h"
 #include "passes/fuse/epilogue/Epilogue.h"
+#include "runtime/library/schema/Schema.h"
 
 namespace dlc::convolution_call {
 
@@ -51,16 +52,17 @@ private:
   const float *at;
 };
 
-/// Returns the JSON list of epilogue ops for a convolution with `filled` channels. Returns
+/// Describes the epilogue ops of a convolution with `filled` channels. Returns
 /// std::nullopt if an op is unsupported, or if padded channels would not remain zero. With padded
 /// channels, operands with one element per channel must be constant.
-std::optional<nlohmann::json> steps(const Epilogue &epilogue, FusionOp fusion, int64_t filled,
-                                    mlir::Value bias, const Refusal &refuse);
+std::optional<std::vector<schema::ConvolutionStep>> steps(const Epilogue &epilogue, FusionOp fusion,
+                                                          int64_t filled, mlir::Value bias,
+                                                          const Refusal &refuse);
 
 /// Adds the bias (if not null), the operands of the epilogue and the fusion's results to the call.
 /// Operands with one element per channel are zero-padded to `filled` channels.
 void addEpilogue(LibraryCall &call, FusionOp fusion, const Epilogue &epilogue, mlir::Value bias,
-                 const nlohmann::json &steps, int64_t filled);
+                 const std::vector<schema::ConvolutionStep> &steps, int64_t filled);
 
 } // namespace dlc::convolution_call
 #endif

@@ -58,7 +58,7 @@ std::optional<LibraryCall> describeDirectConvolution(Operation *op, int threads,
   fields.dilations = insertRowDim(conv.getDilations(), isSequence, 1);
   fields.pads = insertRowDim(conv.getLow(), isSequence, 0);
   fields.bias = bool(bias);
-  fields.steps = schema::readList<schema::ConvolutionStep>(*steps, "direct");
+  fields.steps = *steps;
   LibraryCall call;
   call.library = "direct";
   call.desc = fields.toJson();

@@ -10,8 +10,6 @@ using namespace mlir;
 
 namespace dlc {
 
-using nlohmann::json;
-
 bool supportsEpilogue(ArrayRef<EpilogueStep> steps, int64_t k, const Refusal &refuse) {
   for (const EpilogueStep &step : steps) {
     bool isKnown = step.kind == EpilogueStep::Kind::Activation ||
@@ -89,17 +87,19 @@ double countCacheLineBytes(const TensorDesc &tensor) {
                                      double(tensor.dims[along]), (*strides)[down], kElement);
 }
 
-/// Converts an epilogue op to the kernels' JSON description; std::nullopt if an operand is not
+/// Describes an epilogue op in the kernels' schema; std::nullopt if an operand is not
 /// row-major. `transposed`: the kernel computes the transposed matmul.
-std::optional<json> describeEpilogueStep(const EpilogueStep &step, bool transposed) {
+std::optional<schema::PostOp> describeEpilogueStep(const EpilogueStep &step, bool transposed) {
+  auto op = describeStep<schema::PostOp>(step);
   if (step.kind != EpilogueStep::Kind::Binary)
-    return writeStep(step, step.name());
+    return op;
   auto strides = getBroadcastStrides(step.operand);
   if (strides && transposed)
     turn(*strides);
   if (!strides || strides->back() > 1)
     return std::nullopt;
-  return writeStep(step, step.name(), {{"strides", listOf(*strides)}});
+  op.strides = listOf(*strides);
+  return op;
 }
 
 /// Adds the prologue to the call. Returns false unless the rows of the operand that it computes are
@@ -217,7 +217,7 @@ std::optional<LibraryCall> matmulCall(const MatmulDescription &p, const MatmulKe
   if (rowBias)
     steps.insert(steps.begin(),
                  {.kind = EpilogueStep::Kind::Binary, .operand = *p.bias, .source = p.biasSource});
-  json list = json::array();
+  std::vector<schema::PostOp> list;
   for (const EpilogueStep &step : steps) {
     auto made = describeEpilogueStep(step, transposed);
     if (!made)
@@ -229,7 +229,7 @@ std::optional<LibraryCall> matmulCall(const MatmulDescription &p, const MatmulKe
   if (!supportsEpilogue(steps, k, refuse))
     return std::nullopt;
   if (!list.empty())
-    fields.postOps = schema::readList<schema::PostOp>(list, call.library);
+    fields.postOps = std::move(list);
   if (p.prologue && (transposed || !addPrologue(p, fields, call)))
     return refuse("an operand of the prologue is not row-major");
   call.desc = fields.toJson();

@@ -187,7 +187,6 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
   unsigned result = call.arguments.size();
   call.addResult(0, typeOf(y));
   std::vector<EpilogueStep> steps;
-  json list = json::array();
   std::optional<CallArgument> accumulates;
   auto operandOf = [&](const EpilogueOp &op) -> std::optional<TensorDesc> {
     return TensorDesc::of(op.operand);
@@ -196,13 +195,15 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
     return refuse("an epilogue operand has an unsupported factor");
   for (auto [step, op] : llvm::zip(steps, epilogue.epilogueOps)) {
     if (step.kind == EpilogueStep::Kind::Activation) {
-      list.push_back(writeStep(step, step.name()));
+      convolution.postOps.push_back(describeStep<schema::PostOp>(step));
       continue;
     }
     auto operand = describeOperandStrides(op.operand, typeOf(y), {n, 1});
     if (!operand)
       return refuse("unsupported operand of epilogue op " + step.name());
-    list.push_back(writeStep(step, step.name(), {{"strides", *operand}}));
+    auto binary = describeStep<schema::PostOp>(step);
+    binary.strides = *operand;
+    convolution.postOps.push_back(std::move(binary));
     // A matmul with a larger reduction dimension stores partial sums in the result before the
     // epilogue runs, so the result cannot share a buffer with an operand of the epilogue.
     if (call.inplace.empty() && (!product || k <= products::kSummedDepth) &&
@@ -212,7 +213,6 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
   }
   if (!supportsEpilogue(steps, k, refuse))
     return std::nullopt;
-  convolution.postOps = schema::readList<schema::PostOp>(list, "tiles");
   matmul.postOps = convolution.postOps;
   call.desc = product ? toJson(matmul, parts) : convolution.toJson();
   call.flops = 2.0 * double(to.pixels()) * double(n) * double(k) * double(window[0] * window[1]);

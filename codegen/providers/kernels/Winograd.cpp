@@ -100,7 +100,7 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
   auto steps = convolution_call::steps(epilogue, fusion, features, bias, refuse);
   if (!steps)
     return std::nullopt;
-  fields->steps = schema::readList<schema::ConvolutionStep>(*steps, "winograd");
+  fields->steps = *steps;
   fields->statistics = fusion.getNumResults() > 1;
   fields->packed = bool(constant);
   LibraryCall call = startCall(*fields);

@@ -2,9 +2,9 @@
 #include "codegen/providers/onednn/Describe.h"
 #include "ir/dlc/Attributes.h"
 #include "passes/fuse/epilogue/StateUpdate.h"
-#include "runtime/library/onednn/Describe.h"
 
 #include <cmath>
+#include <utility>
 
 using namespace mlir;
 
@@ -12,22 +12,40 @@ namespace dlc::onednn_desc {
 
 namespace {
 
-void addZeroPoint(const char *name, int64_t value, MLIRContext *context, PendingCall &call) {
+/// Masks of an operand: a member of schema::QuantizationMasks, and the argument's name.
+struct QuantizedArgument {
+  schema::Maybe<schema::Size> schema::QuantizationMasks::*mask;
+  const char *name;
+
+  /// Sets the mask in the scales or zero points of a call.
+  void set(schema::Maybe<schema::QuantizationMasks> &masks, int64_t value) const {
+    if (!masks)
+      masks.emplace();
+    (*masks).*mask = value;
+  }
+};
+constexpr QuantizedArgument kSrc{&schema::QuantizationMasks::src, "src"};
+constexpr QuantizedArgument kWeights{&schema::QuantizationMasks::weights, "weights"};
+
+void addZeroPoint(const QuantizedArgument &argument, int64_t value, MLIRContext *context,
+                  PendingCall &call) {
   auto tensor = ref::Tensor::empty(RankedTensorType::get({1}, IntegerType::get(context, 32)));
   tensor.setInt(0, value);
-  call.desc["zero_points"][name] = 0;
-  call.packs.push_back({std::string("zero_points.") + name, tensor, "a"});
+  argument.set(call.desc.call.zeroPoints, 0);
+  call.packs.push_back({std::string("zero_points.") + argument.name, tensor, "a"});
 }
 
 /// Adds a zero point, given as a value of the fusion's body, to the call. A null value means a zero
 /// point of 0.
-void addZeroPoint(const char *name, FusionOp fusion, Value value, PendingCall &call) {
+void addZeroPoint(const QuantizedArgument &argument, FusionOp fusion, Value value,
+                  PendingCall &call) {
   if (!value)
     return;
   if (std::optional<double> constant = splatValue(value))
-    return addZeroPoint(name, int64_t(*constant), value.getContext(), call);
-  call.desc["zero_points"][name] = 0;
-  call.sources.push_back({std::string("zero_points.") + name, makeSourceArgument(fusion, value)});
+    return addZeroPoint(argument, int64_t(*constant), value.getContext(), call);
+  argument.set(call.desc.call.zeroPoints, 0);
+  call.sources.push_back(
+      {std::string("zero_points.") + argument.name, makeSourceArgument(fusion, value)});
 }
 
 /// Returns the elements of an epilogue op's operand if it is constant; otherwise std::nullopt.
@@ -57,9 +75,9 @@ bool extractScales(std::vector<EpilogueStep> &steps, int64_t channels, int mask,
   int64_t size = steps[0].operand.size();
   if (size != 1 && size != channels)
     return false;
-  const char *of = size == 1 ? "src" : "weights";
-  call.desc["scales"][of] = size == 1 ? 0 : mask;
-  call.sources.push_back({std::string("scales.") + of, steps[0].source});
+  const QuantizedArgument &argument = size == 1 ? kSrc : kWeights;
+  argument.set(call.desc.call.scales, size == 1 ? 0 : mask);
+  call.sources.push_back({std::string("scales.") + argument.name, steps[0].source});
   steps.erase(steps.begin());
   return true;
 }
@@ -102,28 +120,30 @@ std::optional<QueryResult> queryMatmul(const MatmulDescription &given, const One
   PendingCall call;
   call.flops = p.flops;
   call.accumulates = p.accumulates;
-  call.desc = {
-      {"kind", "matmul"}, {"src", describeArgument(p.src)}, {"dst", describeArgument(p.dst)}};
+  schema::OnednnArguments &arguments = call.desc.arguments;
+  call.desc.call.kind = schema::OnednnKind::Matmul;
+  arguments.src = describeArgument(p.src);
+  arguments.dst = describeArgument(p.dst);
   if (!p.math.empty())
-    call.desc["math"] = p.math;
+    call.desc.call.math = schema::MathMode::Bf16;
   if (p.constant) {
-    call.desc["weights"] = describeArgument(p.weights.dims, p.weights.element, "any");
+    arguments.weights = describeArgument(p.weights.dims, p.weights.element, "any");
     call.packs.push_back({"weights", p.constant->plain, p.constant->transposed ? "ba" : "ab"});
   } else {
-    call.desc["weights"] = describeArgument(p.weights);
+    arguments.weights = describeArgument(p.weights);
     call.sources.push_back({"weights", p.weightsSource});
   }
   call.sources.push_back({"src", p.srcSource});
   call.sources.push_back({"dst", p.dstSource});
   if (p.bias) {
-    call.desc["bias"] = describeArgument(*p.bias);
+    arguments.bias = describeArgument(*p.bias);
     call.sources.push_back({"bias", p.biasSource});
   }
   if (p.scale) {
     auto scale = ref::Tensor::empty(
         RankedTensorType::get({1}, Float32Type::get(p.src.element.getContext())));
     scale.setDouble(0, *p.scale);
-    call.desc["scales"] = {{"src", 0}};
+    kSrc.set(call.desc.call.scales, 0);
     call.packs.push_back({"scales.src", scale, "a"});
   }
   if (p.src.element.isInteger(8)) {
@@ -131,14 +151,14 @@ std::optional<QueryResult> queryMatmul(const MatmulDescription &given, const One
     if (extractScales(p.steps, columns, 1 << (rank - 1), call) &&
         startsWithBinary(p.steps, EpilogueBinary::Add) && p.steps[0].operand.size() == columns &&
         p.steps[0].operand.dims.back() == columns) {
-      call.desc["bias"] = describeArgument(p.steps[0].operand);
+      arguments.bias = describeArgument(p.steps[0].operand);
       call.sources.push_back({"bias", p.steps[0].source});
       p.steps.erase(p.steps.begin());
     }
     dropSaturationSteps(p.steps, p.dst.element);
   }
-  addZeroPoint("src", p.fusion, p.srcZeroPoint, call);
-  addZeroPoint("weights", p.fusion, p.weightsZeroPoint, call);
+  addZeroPoint(kSrc, p.fusion, p.srcZeroPoint, call);
+  addZeroPoint(kWeights, p.fusion, p.weightsZeroPoint, call);
   if (!addEpilogueOps(p.steps, call, query))
     return std::nullopt;
   return completeCall(std::move(call), query);
@@ -160,37 +180,35 @@ struct CallBuilder {
 };
 
 /// Returns true if the call uses a reference implementation, or im2col followed by a GEMM.
-bool isReferenceOrIm2col(const LibraryCall &call) {
-  return call.isReference || onednn::parseImplementation(call.implementation).isGemm;
+bool isReferenceOrIm2col(const QueryResult &answer) {
+  return answer.call.isReference || answer.implementation.isGemm;
 }
 
 /// Describes a transposed convolution without bias as the data gradient of a convolution, for which
 /// the library has more implementations.
 PendingCall describeAsDataGradient(const PendingCall &call, ConvTransposeOp op, Type element) {
   PendingCall gradient = call;
-  json &desc = gradient.desc;
-  desc["kind"] = "convolution_backward_data";
-  desc["diff_dst"] = desc["src"];
-  desc["diff_src"] = desc["dst"];
+  schema::OnednnArguments &arguments = gradient.desc.arguments;
+  gradient.desc.call.kind = schema::OnednnKind::ConvolutionBackwardData;
+  arguments.diffDst = std::exchange(arguments.src, std::nullopt);
+  arguments.diffSrc = std::exchange(arguments.dst, std::nullopt);
   // High padding of the corresponding forward convolution. Output padding (`extra`) reduces it only
   // if it is not smaller than the stride.
   std::vector<int64_t> high;
   for (auto [pad, extra, stride] : llvm::zip(op.getHigh(), op.getExtra(), op.getStrides()))
     high.push_back(extra < stride ? pad : pad - extra);
-  desc["pads_r"] = high;
-  desc.erase("src");
-  desc.erase("dst");
+  std::get<schema::OnednnConvolution>(gradient.desc.parameters).high = high;
   SmallVector<int64_t> dims(typeOf(op.getW()).getShape());
   if (int64_t groups = op.getGroups(); groups > 1) {
     dims[0] /= groups;
     dims.insert(dims.begin(), groups);
   }
   if (StringRef tag = layoutOf(op.getW().getType()); !tag.empty()) {
-    desc["weights"] = describeArgument(op.getW());
+    arguments.weights = describeArgument(op.getW());
   } else if (gradient.packs.empty()) {
-    desc["weights"] = describeRepackedWeights(dims, element, plainTag(dims.size()));
+    arguments.weights = describeRepackedWeights(dims, element, plainTag(dims.size()));
   } else {
-    desc["weights"] = describeArgument(dims, element, "any");
+    arguments.weights = describeArgument(dims, element, "any");
     gradient.packs.front().tag = plainTag(dims.size());
   }
   for (auto &[name, source] : gradient.sources)
@@ -202,13 +220,13 @@ PendingCall describeAsDataGradient(const PendingCall &call, ConvTransposeOp op, 
 /// the scales. A bias that the fusion adds before the scales is multiplied by them if both are
 /// constant; otherwise the scales remain an epilogue op.
 void addIntegerBias(CallBuilder &b, Value bias, std::vector<EpilogueStep> &steps, bool isGrouped) {
-  json &desc = b.call.desc;
+  schema::OnednnArguments &arguments = b.call.desc.arguments;
   int64_t channels = typeOf(b.fusion.getResult(0)).getDimSize(1);
   int mask = isGrouped ? 3 : 1;
   if (!bias) {
     if (extractScales(steps, channels, mask, b.call) &&
         startsWithBinary(steps, EpilogueBinary::Add) && steps[0].operand.size() == channels) {
-      desc["bias"] = describeArgument({channels}, steps[0].operand.element);
+      arguments.bias = describeArgument({channels}, steps[0].operand.element);
       b.call.sources.push_back({"bias", steps[0].source});
       steps.erase(steps.begin());
     }
@@ -225,11 +243,11 @@ void addIntegerBias(CallBuilder &b, Value bias, std::vector<EpilogueStep> &steps
         ref::Tensor::empty(RankedTensorType::get({channels}, Float32Type::get(bias.getContext())));
     for (int64_t i = 0; i < channels; ++i)
       scaled.setDouble(i, sums->getDouble(i) * scales->getDouble(scales->size() == 1 ? 0 : i));
-    desc["bias"] = describeArgument({channels}, scaled.getElementType());
+    arguments.bias = describeArgument({channels}, scaled.getElementType());
     b.call.packs.push_back({"bias", scaled, "a"});
     return;
   }
-  desc["bias"] = describeArgument({channels}, typeOf(bias).getElementType());
+  arguments.bias = describeArgument({channels}, typeOf(bias).getElementType());
   b.addSource("bias", bias);
 }
 
@@ -244,10 +262,12 @@ std::optional<QueryResult> queryConvolution(CallBuilder &b) {
   // Weights have the input's element type, except in integer convolutions, where they are always
   // signed 8-bit.
   Type element = e.isInteger() ? IntegerType::get(x.getContext(), 8) : typeOf(x).getElementType();
-  json &desc = b.call.desc;
-  desc["kind"] = conv ? "convolution" : "deconvolution";
-  desc["src"] = describeArgument(x);
-  desc["dst"] = describeArgument(b.fusion.getResult(0));
+  schema::OnednnArguments &arguments = b.call.desc.arguments;
+  auto &window = b.call.desc.parameters.emplace<schema::OnednnConvolution>();
+  b.call.desc.call.kind =
+      conv ? schema::OnednnKind::Convolution : schema::OnednnKind::Deconvolution;
+  arguments.src = describeArgument(x);
+  arguments.dst = describeArgument(b.fusion.getResult(0));
   SmallVector<int64_t> wDims(typeOf(w).getShape());
   int64_t rank = wDims.size();
   std::string wTag;
@@ -257,7 +277,7 @@ std::optional<QueryResult> queryConvolution(CallBuilder &b) {
       wDims.insert(wDims.begin(), groups);
     }
     wTag = plainTag(wDims.size());
-    addWindowParameters(desc, conv);
+    setWindow(window, conv);
   } else {
     // The weights of a transposed convolution are stored as [C, O/groups, ..] (as in ONNX).
     // oneDNN's dimensions are (g) o i .., and the tag describes the order in memory.
@@ -271,12 +291,10 @@ std::optional<QueryResult> queryConvolution(CallBuilder &b) {
     wDims = dims;
     wTag = plainTag(wDims.size());
     std::swap(wTag[groups > 1 ? 1 : 0], wTag[groups > 1 ? 2 : 1]);
-    addWindowParameters(desc, transposed);
+    setWindow(window, transposed);
     // Output padding (`extra`) at the end is expressed as less high padding.
-    auto pads = list(transposed.getHigh());
-    for (size_t d = 0; d < pads.size(); ++d)
-      pads[d] -= transposed.getExtra()[d];
-    desc["pads_r"] = pads;
+    for (auto [pad, extra] : llvm::zip(window.high, transposed.getExtra()))
+      pad -= extra;
   }
   // Number of elements for the FLOP count: each element of a convolution's result, or of a
   // transposed convolution's operand, takes one multiply-add for each weight of its channel.
@@ -289,12 +307,12 @@ std::optional<QueryResult> queryConvolution(CallBuilder &b) {
       return b.refuse(ref::kMissingData);
     if (e.isInteger() && (e.rhsZeroPoint || !plain->getElementType().isSignlessInteger(8)))
       return b.refuse("integer convolutions require i8 weights without a zero point");
-    desc["weights"] = describeArgument(wDims, element, "any");
+    arguments.weights = describeArgument(wDims, element, "any");
     b.call.packs.push_back({"weights", *plain, wTag});
   } else if (e.isInteger()) {
     return b.refuse("integer convolutions require constant weights");
   } else if (StringRef tag = layoutOf(w.getType()); tag.empty()) {
-    desc["weights"] = describeRepackedWeights(wDims, element, wTag);
+    arguments.weights = describeRepackedWeights(wDims, element, wTag);
     b.addSource("weights", w);
   } else {
     // The layout tag of the weights refers to the dimensions of the dlc operation. oneDNN has the
@@ -302,16 +320,16 @@ std::optional<QueryResult> queryConvolution(CallBuilder &b) {
     if (groups > 1 || (transposed && bias))
       return b.refuse("weights in layout '" + tag +
                       "', which oneDNN does not support for this operation");
-    desc["weights"] = describeArgument(w);
+    arguments.weights = describeArgument(w);
     b.addSource("weights", w);
   }
   if (e.lhsZeroPoint && !isInt32(e.lhsZeroPoint.getType()))
     return b.refuse("the zero points do not have the type i32");
   b.addSource("src", x);
   b.addResult();
-  addZeroPoint("src", b.fusion, e.lhsZeroPoint, b.call);
+  addZeroPoint(kSrc, b.fusion, e.lhsZeroPoint, b.call);
   if (bias && !e.isInteger()) {
-    desc["bias"] = describeArgument({yType.getDimSize(1)}, typeOf(bias).getElementType());
+    arguments.bias = describeArgument({yType.getDimSize(1)}, typeOf(bias).getElementType());
     b.addSource("bias", bias);
   }
   auto operandOf = [&](const EpilogueOp &step) -> std::optional<TensorDesc> {
@@ -335,29 +353,30 @@ std::optional<QueryResult> queryConvolution(CallBuilder &b) {
   }
   if (!addEpilogueOps(steps, b.call, b.query))
     return std::nullopt;
-  if (!transposed || bias || desc.contains("post_ops"))
+  if (!transposed || bias || !b.call.desc.call.postOps.empty())
     return completeCall(std::move(b.call), b.query);
   auto asGradient = completeCall(describeAsDataGradient(b.call, transposed, element), b.query);
-  if ((asGradient && !isReferenceOrIm2col(asGradient->call)) || !layoutOf(w.getType()).empty())
+  if ((asGradient && !isReferenceOrIm2col(*asGradient)) || !layoutOf(w.getType()).empty())
     return asGradient;
   auto direct = completeCall(b.call, b.query);
-  return !direct || (asGradient && isReferenceOrIm2col(direct->call)) ? asGradient : direct;
+  return !direct || (asGradient && isReferenceOrIm2col(*direct)) ? asGradient : direct;
 }
 
 std::optional<QueryResult> queryPool(CallBuilder &b) {
   Operation *op = b.epilogue.anchor;
-  json &desc = b.call.desc;
-  desc["kind"] = "pooling";
-  desc["src"] = describeArgument(op->getOperand(0));
-  desc["dst"] = describeArgument(b.fusion.getResult(0));
+  schema::OnednnArguments &arguments = b.call.desc.arguments;
+  auto &pool = b.call.desc.parameters.emplace<schema::OnednnPool>();
+  b.call.desc.call.kind = schema::OnednnKind::Pooling;
+  arguments.src = describeArgument(op->getOperand(0));
+  arguments.dst = describeArgument(b.fusion.getResult(0));
   auto max = dyn_cast<MaxPoolOp>(op);
   auto avg = dyn_cast<AvgPoolOp>(op);
-  if (!(max ? addPoolParameters(desc, max) : addPoolParameters(desc, avg)))
+  if (!(max ? setPoolWindow(pool, max) : setPoolWindow(pool, avg)))
     return b.refuse("the padding is at least as large as the window");
-  auto algorithm = max ? std::optional<std::string>("max") : getAvgPoolAlgorithm(avg);
+  auto algorithm = max ? std::optional(schema::PoolAlgorithm::Max) : getAvgPoolAlgorithm(avg);
   if (!algorithm)
     return b.refuse("count_include_pad covers only a part of the padding");
-  desc["alg"] = *algorithm;
+  pool.alg = *algorithm;
   b.call.flops = countNonPaddingTaps(op);
   b.addSource("src", op->getOperand(0));
   b.addResult();
@@ -388,8 +407,7 @@ std::optional<QueryResult> queryContraction(FusionOp fusion, const OnednnQuery &
   if (fusion->hasAttr(kUpdatesAttr))
     foldStateUpdate(*epilogue);
   CallBuilder b{fusion, *epilogue, {}, query};
-  if (auto math = epilogue->anchor->getAttrOfType<StringAttr>(kMathAttr); math && math == "bf16")
-    b.call.desc["math"] = math.str();
+  b.call.desc.setMathMode(epilogue->anchor);
   return isa<ConvOp, ConvTransposeOp>(epilogue->anchor) ? queryConvolution(b) : queryPool(b);
 }
 

@@ -5,29 +5,46 @@
 #include "codegen/providers/Cost.h"
 #include "codegen/providers/Product.h"
 #include "codegen/providers/onednn/Window.h"
+#include "runtime/library/onednn/Describe.h"
+
+#include <variant>
 
 namespace dlc::onednn_desc {
 
-/// Describes a tensor as {"dims", "dtype", "tag"}. The tag is `tag` or the layout of the type;
-/// row-major if empty.
-json describeArgument(llvm::ArrayRef<int64_t> dims, mlir::Type element, llvm::StringRef tag = "");
-json describeArgument(mlir::Value value);
-json describeArgument(const TensorDesc &desc);
-/// Describes a tensor as {"dims", "dtype", "strides"}.
-json describeStrided(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> strides,
-                     mlir::Type element);
+/// Describes a tensor by a layout tag: `tag` or the layout of the type; row-major if empty.
+schema::Layout describeArgument(llvm::ArrayRef<int64_t> dims, mlir::Type element,
+                                llvm::StringRef tag = "");
+schema::Layout describeArgument(mlir::Value value);
+schema::Layout describeArgument(const TensorDesc &desc);
+/// Describes a tensor by its strides.
+schema::Layout describeStrided(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> strides,
+                               std::string dtype);
 /// Returns the row-major format tag of this rank: abcd for rank 4.
 std::string plainTag(int64_t rank);
 
 /// Describes weights that are not constant: each call packs them in the layout that the library
 /// prefers. `plain` is the tag of the unpacked weights.
-json describeRepackedWeights(llvm::ArrayRef<int64_t> dims, mlir::Type element,
-                             llvm::StringRef plain);
+schema::Layout describeRepackedWeights(llvm::ArrayRef<int64_t> dims, mlir::Type element,
+                                       llvm::StringRef plain);
+
+/// Description of a oneDNN call. Desc.md has the arguments and the parameters of each kind.
+struct Description {
+  schema::OnednnCall call;
+  schema::OnednnArguments arguments;
+  std::variant<std::monostate, schema::OnednnConvolution, schema::OnednnPool,
+               schema::OnednnRecurrent, schema::OnednnVanillaRnn>
+      parameters;
+
+  /// Sets the rounding of f32 operands that `--matmul-precision` permits for the operation (fpmath
+  /// mode).
+  void setMathMode(mlir::Operation *op);
+  nlohmann::json toJson() const;
+};
 
 /// Incomplete library call: completeCall() queries oneDNN and assigns a buffer to each argument.
 struct PendingCall {
   mlir::Operation *op = nullptr;
-  json desc;
+  Description desc;
   /// Buffers of the call's arguments, by argument name.
   std::vector<std::pair<std::string, CallArgument>> sources;
   /// Constant argument to be packed: its name, unpacked data and unpacked tag ("" means row-major).
@@ -47,7 +64,8 @@ struct PendingCall {
 /// given only if the query names one.
 struct QueryResult {
   LibraryCall call;
-  json request;
+  onednn::Implementation implementation; ///< properties of the implementation
+  nlohmann::json request;
 };
 
 /// Parameters of a oneDNN query.
@@ -76,8 +94,9 @@ std::optional<QueryResult> queryRecurrent(mlir::Operation *op, const OnednnQuery
 double getFlopsPerStep(mlir::Operation *recurrent);
 std::optional<QueryResult> queryMovement(mlir::Operation *op, const OnednnQuery &query);
 
-/// Returns the estimated time of a oneDNN call in microseconds.
-double estimate(const LibraryCall &call, const CostModel &cost);
+/// Returns the estimated time of a oneDNN call by an implementation in microseconds.
+double estimate(const LibraryCall &call, const onednn::Implementation &implementation,
+                const CostModel &cost);
 
 } // namespace dlc::onednn_desc
 #endif

@@ -2,10 +2,8 @@
 #include "codegen/providers/onednn/Layouts.h"
 
 #include "codegen/providers/onednn/Describe.h"
-#include "ir/dlc/Attributes.h"
 #include "ir/dlc/Contraction.h"
 #include "passes/layout/Tag.h"
-#include "runtime/library/onednn/Describe.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -40,13 +38,6 @@ bool canPropagateLayout(Value from, Value to, bool isInteger = false) {
           (isFloatOf32Or16Bits(x.getElementType()) && x.getElementType() == y.getElementType()));
 }
 
-/// Adds to the description the rounding of operands that `--matmul-precision` permits for the
-/// operation (fpmath mode).
-void addMathMode(json &desc, Operation *op) {
-  if (auto math = op->getAttrOfType<StringAttr>(kMathAttr); math && math == "bf16")
-    desc["math"] = math.str();
-}
-
 /// Returns the layout of an argument in oneDNN's description, or nullopt if the passes do not
 /// support this layout.
 std::optional<std::string> getSupportedLayout(const onednn::OperationDescription &described,
@@ -60,15 +51,16 @@ std::optional<std::string> getSupportedLayout(const onednn::OperationDescription
   return tag;
 }
 
-std::optional<LayoutPair> answer(const json &desc, const char *sourceName,
+std::optional<LayoutPair> answer(const Description &desc, const char *sourceName,
                                  const char *destinationName, int threads) {
-  std::shared_ptr<const onednn::OperationDescription> described = onednn::ask(desc, threads);
+  std::shared_ptr<const onednn::OperationDescription> described =
+      onednn::ask(desc.toJson(), threads);
   if (!described->ok)
     return std::nullopt;
   // Excludes oneDNN's reference kernels, and its kernels that run a GEMM over unfolded images
   // (im2col) of floats or integers.
-  StringRef name = described->implementation;
-  if (onednn::isReference(name.str()) || name.contains("gemm:") || name.contains("gemm_"))
+  const onednn::Implementation &implementation = described->properties;
+  if (implementation.isReference || implementation.isGemm || implementation.isIntegerGemm)
     return std::nullopt;
   auto source = getSupportedLayout(*described, sourceName),
        destination = getSupportedLayout(*described, destinationName);
@@ -79,7 +71,8 @@ std::optional<LayoutPair> answer(const json &desc, const char *sourceName,
 
 /// Describes weights [O, I, ..] in the layout that oneDNN prefers, with a separate dimension for
 /// several groups. `isTransposed`: exchanges the dimensions O and I.
-json describeWeights(ArrayRef<int64_t> shape, int64_t groups, Type element, bool isTransposed) {
+schema::Layout describeWeights(ArrayRef<int64_t> shape, int64_t groups, Type element,
+                               bool isTransposed) {
   SmallVector<int64_t> dims(shape);
   dims[0] /= groups;
   if (isTransposed)
@@ -99,35 +92,37 @@ std::optional<LayoutPair> queryConv(Conv conv, const RequestedTags &tags, int th
     return std::nullopt;
   Type element = typeOf(conv.getY()).getElementType(),
        weightElement = isInteger ? IntegerType::get(conv.getContext(), 8) : element;
-  json from = describeArgument(shapeOf(x), typeOf(x).getElementType(), tags.source);
-  json to = describeArgument(shapeOf(conv.getY()), element, tags.destination);
+  schema::Layout from = describeArgument(shapeOf(x), typeOf(x).getElementType(), tags.source);
+  schema::Layout to = describeArgument(shapeOf(conv.getY()), element, tags.destination);
   ArrayRef<int64_t> weights = shapeOf(conv.getW());
-  json desc;
-  addMathMode(desc, conv);
-  addWindowParameters(desc, conv);
+  Description desc;
+  desc.setMathMode(conv);
+  auto &window = desc.parameters.emplace<schema::OnednnConvolution>();
+  setWindow(window, conv);
   if constexpr (isTransposed) {
     // As in kernel selection, a transposed convolution is queried as the data gradient of a
     // convolution if oneDNN has a kernel for it.
     if (!bias) {
-      json gradient = desc;
-      gradient["kind"] = "convolution_backward_data";
-      gradient["diff_dst"] = from;
-      gradient["diff_src"] = to;
-      gradient["weights"] = describeWeights(weights, conv.getGroups(), weightElement, false);
+      Description gradient = desc;
+      gradient.call.kind = schema::OnednnKind::ConvolutionBackwardData;
+      gradient.arguments.diffDst = from;
+      gradient.arguments.diffSrc = to;
+      gradient.arguments.weights = describeWeights(weights, conv.getGroups(), weightElement, false);
       if (auto preferred = answer(gradient, "diff_dst", "diff_src", threads))
         return preferred;
     }
-    for (auto [pad, extra] : llvm::zip(desc["pads_r"], conv.getExtra()))
-      pad = pad.template get<int64_t>() - extra;
+    for (auto [pad, extra] : llvm::zip(window.high, conv.getExtra()))
+      pad -= extra;
   }
-  desc["kind"] = isTransposed ? "deconvolution" : "convolution";
-  desc["src"] = from;
-  desc["dst"] = to;
+  desc.call.kind =
+      isTransposed ? schema::OnednnKind::Deconvolution : schema::OnednnKind::Convolution;
+  desc.arguments.src = from;
+  desc.arguments.dst = to;
   // oneDNN's weights have the output channels first, so that the weights of transposed convolutions
   // are swapped.
-  desc["weights"] = describeWeights(weights, conv.getGroups(), weightElement, isTransposed);
+  desc.arguments.weights = describeWeights(weights, conv.getGroups(), weightElement, isTransposed);
   if (bias)
-    desc["bias"] = describeArgument(shapeOf(bias), element, "a");
+    desc.arguments.bias = describeArgument(shapeOf(bias), element, "a");
   return answer(desc, "src", "dst", threads);
 }
 
@@ -136,13 +131,13 @@ std::optional<LayoutPair> queryWeightGrad(ConvWeightGradOp op, const RequestedTa
   if (!canPropagateLayout(op.getX(), op.getDy()))
     return std::nullopt;
   Type element = typeOf(op.getDw()).getElementType();
-  json desc;
-  addMathMode(desc, op);
-  addWindowParameters(desc, op);
-  desc["kind"] = "convolution_backward_weights";
-  desc["src"] = describeArgument(shapeOf(op.getX()), element, tags.source);
-  desc["diff_dst"] = describeArgument(shapeOf(op.getDy()), element, tags.destination);
-  desc["diff_weights"] = describeWeights(shapeOf(op.getDw()), op.getGroups(), element, false);
+  Description desc;
+  desc.setMathMode(op);
+  setWindow(desc.parameters.emplace<schema::OnednnConvolution>(), op);
+  desc.call.kind = schema::OnednnKind::ConvolutionBackwardWeights;
+  desc.arguments.src = describeArgument(shapeOf(op.getX()), element, tags.source);
+  desc.arguments.diffDst = describeArgument(shapeOf(op.getDy()), element, tags.destination);
+  desc.arguments.diffWeights = describeWeights(shapeOf(op.getDw()), op.getGroups(), element, false);
   return answer(desc, "src", "diff_dst", threads);
 }
 
@@ -151,15 +146,14 @@ std::optional<LayoutPair> queryPool(Operation *op, StringRef tag, int threads) {
   bool isBytes = isa<MaxPoolOp>(op) && isInt8(op->getOperand(0).getType());
   if (!canPropagateLayout(op->getOperand(0), op->getResult(0), isBytes))
     return std::nullopt;
-  json desc;
-  auto common = [&](auto pool) { return addPoolParameters(desc, pool); };
+  Description desc;
+  auto &fields = desc.parameters.emplace<schema::OnednnPool>();
+  auto common = [&](auto pool) { return setPoolWindow(fields, pool); };
   auto average = [&](auto pool) {
-    std::optional<std::string> algorithm = getAvgPoolAlgorithm(pool);
-    if (algorithm)
-      desc["alg"] = *algorithm;
+    std::optional<schema::PoolAlgorithm> algorithm = getAvgPoolAlgorithm(pool);
+    fields.alg = algorithm.value_or(fields.alg);
     return algorithm && common(pool);
   };
-  desc["alg"] = "max";
   bool fits = llvm::TypeSwitch<Operation *, bool>(op)
                   .Case<MaxPoolOp, MaxPoolPositionsOp, MaxPoolGradOp>(common)
                   .Case<AvgPoolOp, AvgPoolGradOp>(average);
@@ -169,15 +163,17 @@ std::optional<LayoutPair> queryPool(Operation *op, StringRef tag, int threads) {
   Type element = typeOf(op->getResult(0)).getElementType(),
        byte = IntegerType::get(op->getContext(), 8, IntegerType::Unsigned);
   bool isGradient = isa<MaxPoolGradOp, AvgPoolGradOp>(op);
-  const char *from = isGradient ? "diff_dst" : "src", *to = isGradient ? "diff_src" : "dst";
-  desc["kind"] = isGradient ? "pooling_backward" : "pooling";
-  desc[from] = describeArgument(shape, element, tag);
-  desc[to] = describeArgument(shapeOf(op->getResult(0)), element, tag);
+  schema::OnednnArguments &arguments = desc.arguments;
+  desc.call.kind = isGradient ? schema::OnednnKind::PoolingBackward : schema::OnednnKind::Pooling;
+  (isGradient ? arguments.diffDst : arguments.src) = describeArgument(shape, element, tag);
+  (isGradient ? arguments.diffSrc : arguments.dst) =
+      describeArgument(shapeOf(op->getResult(0)), element, tag);
   if (auto pool = dyn_cast<MaxPoolPositionsOp>(op))
-    desc["workspace"] = describeArgument(shapeOf(pool.getPosition()), byte, tag);
+    arguments.workspace = describeArgument(shapeOf(pool.getPosition()), byte, tag);
   if (isa<MaxPoolGradOp>(op))
-    desc["workspace"] = describeArgument(shape, byte, tag);
-  return answer(desc, from, to, threads);
+    arguments.workspace = describeArgument(shape, byte, tag);
+  return isGradient ? answer(desc, "diff_dst", "diff_src", threads)
+                    : answer(desc, "src", "dst", threads);
 }
 
 } // namespace

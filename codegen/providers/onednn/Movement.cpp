@@ -27,15 +27,15 @@ std::optional<QueryResult> queryMovement(Operation *op, const OnednnQuery &query
   auto refuse = [&](const char *reason) { return query.refuse(reason); };
   PendingCall call;
   call.op = op;
-  call.desc["kind"] = "reorder";
+  call.desc.call.kind = schema::OnednnKind::Reorder;
+  schema::OnednnArguments &arguments = call.desc.arguments;
   Value x, y = op->getResult(0);
   if (isa<ReorderOp>(op)) {
     x = op->getOperand(0);
-    call.desc["src"] = describeArgument(x);
-    call.desc["dst"] = describeArgument(y);
+    arguments.src = describeArgument(x);
+    arguments.dst = describeArgument(y);
     if (typeOf(x).getElementType().isF16())
-      for (const char *side : {"src", "dst"})
-        call.desc[side]["dtype"] = *getCopyTypeName(typeOf(x).getElementType());
+      arguments.src->dtype = arguments.dst->dtype = *getCopyTypeName(typeOf(x).getElementType());
   } else {
     auto fusion = dyn_cast<FusionOp>(op);
     auto transpose = fusion ? dyn_cast<TransposeOp>(fusion.getBody().front().front())
@@ -55,8 +55,9 @@ std::optional<QueryResult> queryMovement(Operation *op, const OnednnQuery &query
       dims.push_back(type.getDimSize(p));
       from.push_back(strides[p]);
     }
-    call.desc["src"] = {{"dims", dims}, {"dtype", *name}, {"strides", from}};
-    call.desc["dst"] = {{"dims", dims}, {"dtype", *name}, {"tag", plainTag(dims.size())}};
+    arguments.src = describeStrided(dims, from, *name);
+    arguments.dst = describeArgument(dims, type.getElementType());
+    arguments.dst->dtype = *name;
   }
   call.sources.push_back({"src", {CallArgument::Kind::Value, x}});
   call.sources.push_back({"dst", {CallArgument::Kind::Result}});

@@ -2,8 +2,7 @@
 #include "codegen/providers/Provider.h"
 #include "codegen/providers/onednn/Describe.h"
 #include "codegen/providers/onednn/Layouts.h"
-#include "runtime/epilogue/EpilogueTable.h"
-#include "runtime/library/onednn/Describe.h"
+#include "ir/dlc/Attributes.h"
 
 using namespace mlir;
 
@@ -14,48 +13,74 @@ constexpr llvm::StringLiteral kPrefix = "onednn:";
 
 namespace onednn_desc {
 
+using nlohmann::json;
+
 std::string plainTag(int64_t rank) { return std::string("abcdefghijkl").substr(0, rank); }
 
-json describeArgument(ArrayRef<int64_t> dims, Type element, StringRef tag) {
-  return {{"dims", list(dims)},
-          {"dtype", elementName(element)},
-          {"tag", tag.empty() ? plainTag(dims.size()) : tag.str()}};
+schema::Layout describeArgument(ArrayRef<int64_t> dims, Type element, StringRef tag) {
+  schema::Layout layout;
+  layout.dims = list(dims);
+  layout.dtype = elementName(element);
+  layout.tag = tag.empty() ? plainTag(dims.size()) : tag.str();
+  return layout;
 }
 
-json describeArgument(Value value) {
+schema::Layout describeArgument(Value value) {
   auto type = typeOf(value);
   return describeArgument(type.getShape(), type.getElementType(), layoutOf(type));
 }
 
-json describeStrided(ArrayRef<int64_t> dims, ArrayRef<int64_t> strides, Type element) {
-  return {{"dims", list(dims)}, {"dtype", elementName(element)}, {"strides", list(strides)}};
+schema::Layout describeStrided(ArrayRef<int64_t> dims, ArrayRef<int64_t> strides,
+                               std::string dtype) {
+  schema::Layout layout;
+  layout.dims = list(dims);
+  layout.dtype = std::move(dtype);
+  layout.strides = list(strides);
+  return layout;
 }
 
-json describeRepackedWeights(ArrayRef<int64_t> dims, Type element, StringRef plain) {
-  json packed = describeArgument(dims, element, "any");
-  packed["outside"] = plain.str();
+schema::Layout describeRepackedWeights(ArrayRef<int64_t> dims, Type element, StringRef plain) {
+  schema::Layout packed = describeArgument(dims, element, "any");
+  packed.outside = plain.str();
   return packed;
 }
 
-json describeArgument(const TensorDesc &desc) {
+schema::Layout describeArgument(const TensorDesc &desc) {
   return desc.strides.empty() ? describeArgument(desc.dims, desc.element, desc.layout)
-                              : describeStrided(desc.dims, desc.strides, desc.element);
+                              : describeStrided(desc.dims, desc.strides, elementName(desc.element));
+}
+
+void Description::setMathMode(Operation *op) {
+  if (auto math = op->getAttrOfType<StringAttr>(kMathAttr); math && math == "bf16")
+    call.math = schema::MathMode::Bf16;
+}
+
+json Description::toJson() const {
+  json desc = call.toJson();
+  desc.update(arguments.toJson());
+  std::visit(
+      [&](const auto &own) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(own)>, std::monostate>)
+          desc.update(own.toJson());
+      },
+      parameters);
+  return desc;
 }
 
 bool addEpilogueOps(const std::vector<EpilogueStep> &steps, PendingCall &call,
                     const OnednnQuery &query) {
-  json list = json::array();
   for (auto [i, step] : llvm::enumerate(steps)) {
-    bool isBinary = step.kind == EpilogueStep::Kind::Binary;
-    StringRef name = isBinary ? infoOf(step.binary).onednn : infoOf(step.activation).onednn;
-    if (name.empty())
+    auto op = describeStep<schema::OnednnPostOp>(step);
+    if (op.alg && StringRef(nameOf(*op.alg)).empty())
       return query.refuse("oneDNN has no epilogue op " + step.name()), false;
-    list.push_back(writeStep(step, name, isBinary ? describeArgument(step.operand) : json()));
-    if (isBinary)
+    if (step.kind == EpilogueStep::Kind::Binary) {
+      const schema::Layout operand = describeArgument(step.operand);
+      static_cast<schema::LayoutFields &>(op) = operand;
+      op.dims = operand.dims;
       call.sources.push_back({"post" + std::to_string(i), step.source});
+    }
+    call.desc.call.postOps.push_back(std::move(op));
   }
-  if (!list.empty())
-    call.desc["post_ops"] = list;
   return true;
 }
 
@@ -63,18 +88,17 @@ static bool isRecurrent(Operation *op) { return op && op->hasTrait<Recurrent>();
 
 std::optional<QueryResult> completeCall(PendingCall pending, const OnednnQuery &query) {
   if (!query.implementation.empty())
-    pending.desc["impl"] = query.implementation;
+    pending.desc.call.impl = query.implementation;
   int threads = query.threads;
-  std::shared_ptr<const onednn::OperationDescription> described =
-      onednn::ask(pending.desc, threads);
+  json request = pending.desc.toJson();
+  std::shared_ptr<const onednn::OperationDescription> described = onednn::ask(request, threads);
   if (!described->ok)
     return query.refuse(described->error);
   LibraryCall call;
   call.library = "onednn";
   call.implementation = kPrefix.str() + described->implementation;
   // oneDNN's "reference" for recurrent networks is not slow: it uses oneDNN's GEMM.
-  call.isReference = onednn::parseImplementation(described->implementation).isReference &&
-                     !isRecurrent(pending.op);
+  call.isReference = described->properties.isReference && !isRecurrent(pending.op);
   call.desc = described->desc;
   call.flops = pending.flops;
   std::map<std::string_view, unsigned> position;
@@ -117,7 +141,7 @@ std::optional<QueryResult> completeCall(PendingCall pending, const OnednnQuery &
   for (auto &[written, read] : pending.inplace)
     if (position.count(written) && position.count(read))
       call.inplace.push_back({position[written], position[read]});
-  return QueryResult{std::move(call), std::move(pending.desc)};
+  return QueryResult{std::move(call), described->properties, std::move(request)};
 }
 
 } // namespace onednn_desc
@@ -125,6 +149,7 @@ std::optional<QueryResult> completeCall(PendingCall pending, const OnednnQuery &
 namespace {
 
 using namespace onednn_desc;
+using nlohmann::json;
 
 std::optional<QueryResult> ask(Operation *op, const OnednnQuery &query) {
   if (auto fusion = dyn_cast<FusionOp>(op)) {
@@ -146,24 +171,25 @@ std::optional<QueryResult> ask(Operation *op, const OnednnQuery &query) {
 }
 
 /// Returns oneDNN's best implementations for the request, in the order of its preference.
-std::vector<std::string> listImplementations(const json &request, int threads) {
+std::vector<onednn::OperationDescription> listImplementations(const json &request, int threads) {
   constexpr size_t worthMeasuring = 3;
-  std::vector<std::string> names;
+  std::vector<onednn::OperationDescription> found;
   for (auto &described : onednn::describeAll(request, threads))
-    // Reference implementations are meant for tests. A name with '#' is another implementation with
-    // the same name, which no visible property distinguishes.
-    if (described.ok && names.size() < worthMeasuring &&
-        !onednn::parseImplementation(described.implementation).isReference &&
-        described.implementation.find('#') == std::string::npos)
-      names.push_back(described.implementation);
-  return names;
+    // Reference implementations are meant for tests. No visible property distinguishes
+    // implementations with the same name.
+    if (described.ok && found.size() < worthMeasuring && !described.properties.isReference &&
+        !described.properties.isRepeated)
+      found.push_back(std::move(described));
+  return found;
 }
 
 /// Returns true if the estimates can distinguish oneDNN's implementations of this call: f32 matmuls
 /// whose weights are not packed.
 bool canRankImplementations(const LibraryCall &call) {
-  return call.desc.value("kind", "") == "matmul" && call.desc["src"].value("dtype", "") == "f32" &&
-         call.desc["weights"].contains("strides");
+  if (schema::OnednnCall::read(call.desc, call.library).kind != schema::OnednnKind::Matmul)
+    return false;
+  const auto arguments = schema::OnednnArguments::read(call.desc, call.library);
+  return arguments.src->dtype == "f32" && arguments.weights->strides;
 }
 
 /// Keys in dlc.parameters: oneDNN's name of the implementation, and whether a single thread
@@ -200,26 +226,27 @@ public:
     if (!answer)
       return collector.refuse(about.name, why);
     LibraryCall &call = answer->call;
-    auto add = [&](const std::string &implementation, double factor) {
+    auto add = [&](const std::string &implementation, const onednn::Implementation &properties,
+                   double factor) {
       call.implementation = kPrefix.str() + implementation;
       SmallVector<NamedAttribute> parameters{
           b.getNamedAttr(kImplementation, b.getStringAttr(implementation))};
       if (alone)
         parameters.push_back(b.getNamedAttr(kAlone, b.getUnitAttr()));
-      collector.add(about.name, call, estimate(call, cost) * factor,
+      collector.add(about.name, call, estimate(call, properties, cost) * factor,
                     b.getDictionaryAttr(parameters));
     };
     std::string first = StringRef(call.implementation).drop_front(kPrefix.size()).str();
-    add(first, 1);
+    add(first, answer->implementation, 1);
     if (!collector.selection.every && !canRankImplementations(call))
       return;
     // The cost model hardly distinguishes these implementations, so each one gets a slightly longer
     // time than the previous one in oneDNN's order.
     constexpr double kLater = 1.001;
     double later = kLater;
-    for (const std::string &other : listImplementations(answer->request, threads))
-      if (other != first) {
-        add(other, later);
+    for (const auto &other : listImplementations(answer->request, threads))
+      if (other.implementation != first) {
+        add(other.implementation, other.properties, later);
         later *= kLater;
       }
   }
@@ -239,7 +266,7 @@ public:
   }
   std::optional<int64_t> layoutBytes(RankedTensorType type) const override {
     auto bytes = onednn::layoutBytes(
-        describeArgument(type.getShape(), type.getElementType(), layoutOf(type)));
+        describeArgument(type.getShape(), type.getElementType(), layoutOf(type)).toJson());
     return bytes ? std::optional(int64_t(*bytes)) : std::nullopt;
   }
   bool sumsInt8Exactly() const override { return onednn::sumsInt8Exactly(); }

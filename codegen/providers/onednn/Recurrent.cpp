@@ -66,33 +66,41 @@ std::optional<QueryResult> queryRecurrent(Operation *op, const OnednnQuery &quer
   int64_t steps = xType.getDimSize(0), batch = xType.getDimSize(1), width = xType.getDimSize(2);
   PendingCall call;
   call.op = op;
-  json &desc = call.desc;
+  schema::OnednnKind &kind = call.desc.call.kind;
+  schema::OnednnArguments &arguments = call.desc.arguments;
+  schema::OnednnVanillaRnn parameters;
   SmallVector<int64_t> order{0};
   bool lbr = false;
   Direction direction;
   if (auto o = dyn_cast<LstmOp>(op)) {
-    desc["kind"] = "lstm";
+    kind = schema::OnednnKind::Lstm;
     order = {0, 2, 3, 1}; // order of gates in dlc: i o f c; in oneDNN: i f c o
     direction = o.getDirection();
   } else if (auto o = dyn_cast<GruOp>(op)) {
     lbr = o.getLinearBeforeReset();
-    desc["kind"] = lbr ? "lbr_gru" : "gru";
+    kind = lbr ? schema::OnednnKind::LbrGru : schema::OnednnKind::Gru;
     order = {0, 1, 2};
     direction = o.getDirection();
   } else {
     auto rnn = cast<RnnOp>(op);
-    desc["kind"] = "vanilla_rnn";
-    desc["activation"] = rnn.getRelu() ? "relu" : "tanh";
+    kind = schema::OnednnKind::VanillaRnn;
+    parameters.activation =
+        rnn.getRelu() ? schema::OnednnAlgorithm::Relu : schema::OnednnAlgorithm::Tanh;
     direction = rnn.getDirection();
   }
-  desc["direction"] = direction == Direction::reverse ? "r2l" : "l2r";
-  desc["src_layer"] = describeArgument({steps, batch, width}, element);
-  desc["src_iter"] = describeArgument({1, 1, batch, hidden}, element);
-  desc["weights_layer"] = describeArgument({1, 1, width, gates, hidden}, element, "any");
-  desc["weights_iter"] = describeArgument({1, 1, hidden, gates, hidden}, element, "any");
-  desc["bias"] = describeArgument({1, 1, gates + lbr, hidden}, element);
-  desc["dst_layer"] = describeArgument({steps, batch, hidden}, element);
-  desc["dst_iter"] = describeArgument({1, 1, batch, hidden}, element);
+  parameters.direction = direction == Direction::reverse ? schema::RecurrentDirection::Right2Left
+                                                         : schema::RecurrentDirection::Left2Right;
+  if (kind == schema::OnednnKind::VanillaRnn)
+    call.desc.parameters = parameters;
+  else
+    call.desc.parameters = schema::OnednnRecurrent(parameters);
+  arguments.srcLayer = describeArgument({steps, batch, width}, element);
+  arguments.srcIter = describeArgument({1, 1, batch, hidden}, element);
+  arguments.weightsLayer = describeArgument({1, 1, width, gates, hidden}, element, "any");
+  arguments.weightsIter = describeArgument({1, 1, hidden, gates, hidden}, element, "any");
+  arguments.bias = describeArgument({1, 1, gates + lbr, hidden}, element);
+  arguments.dstLayer = describeArgument({steps, batch, hidden}, element);
+  arguments.dstIter = describeArgument({1, 1, batch, hidden}, element);
   call.sources.push_back({"src_layer", {CallArgument::Kind::Value, x}});
   call.sources.push_back({"src_iter", {CallArgument::Kind::Value, h0}});
   auto result = [](unsigned i) {
@@ -103,8 +111,8 @@ std::optional<QueryResult> queryRecurrent(Operation *op, const OnednnQuery &quer
   call.sources.push_back({"dst_layer", result(0)});
   call.sources.push_back({"dst_iter", result(1)});
   if (isa<LstmOp>(op)) {
-    desc["src_iter_c"] = describeArgument({1, 1, batch, hidden}, element);
-    desc["dst_iter_c"] = describeArgument({1, 1, batch, hidden}, element);
+    arguments.srcIterC = describeArgument({1, 1, batch, hidden}, element);
+    arguments.dstIterC = describeArgument({1, 1, batch, hidden}, element);
     call.sources.push_back({"src_iter_c", {CallArgument::Kind::Value, op->getOperand(5)}});
     call.sources.push_back({"dst_iter_c", result(2)});
   }
@@ -112,8 +120,7 @@ std::optional<QueryResult> queryRecurrent(Operation *op, const OnednnQuery &quer
   call.packs.push_back({"weights_layer", permuteGates(constants[0], order), "abdec"});
   call.packs.push_back({"weights_iter", permuteGates(constants[1], order), "abdec"});
   call.packs.push_back({"bias", mergeBias(constants[2], order, hidden, lbr), ""});
-  if (query.alone)
-    desc["alone"] = true;
+  call.desc.call.alone = query.alone;
   call.flops = 2.0 * double(steps * batch * gates * hidden) * double(width + hidden);
   return completeCall(std::move(call), query);
 }

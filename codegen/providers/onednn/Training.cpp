@@ -51,23 +51,26 @@ struct SingleOperation {
 };
 
 struct TrainingCallBuilder {
+  using Kind = schema::OnednnKind;
+
   SingleOperation single;
-  PendingCall call;
   const OnednnQuery &query;
+  PendingCall call = {};
+  schema::OnednnArguments &arguments = call.desc.arguments;
 
   std::nullopt_t refuse(const char *reason) { return query.refuse(reason); }
 
-  void reads(const char *name, Value inner) {
-    call.desc[name] = describeArgument(inner);
+  void reads(const char *name, schema::Maybe<schema::Layout> &argument, Value inner) {
+    argument = describeArgument(inner);
     call.sources.push_back({name, {CallArgument::Kind::Value, single.operand(inner)}});
   }
 
-  bool writes(const char *name, Value inner) {
+  bool writes(const char *name, schema::Maybe<schema::Layout> &argument, Value inner) {
     auto index = single.result(inner);
     if (!index)
       return false;
-    if (!call.desc.contains(name))
-      call.desc[name] = describeArgument(inner);
+    if (!argument)
+      argument = describeArgument(inner);
     CallArgument result{CallArgument::Kind::Result};
     result.result = *index;
     call.sources.push_back({name, result});
@@ -75,9 +78,9 @@ struct TrainingCallBuilder {
   }
 
   std::optional<QueryResult> weightGradient(ConvWeightGradOp op) {
-    call.desc["kind"] = "convolution_backward_weights";
-    reads("src", op.getX());
-    reads("diff_dst", op.getDy());
+    call.desc.call.kind = Kind::ConvolutionBackwardWeights;
+    reads("src", arguments.src, op.getX());
+    reads("diff_dst", arguments.diffDst, op.getDy());
     auto type = typeOf(single.wide ? single.wide : op.getDw());
     SmallVector<int64_t> dims(type.getShape());
     if (int64_t groups = op.getGroups(); groups > 1) {
@@ -85,59 +88,60 @@ struct TrainingCallBuilder {
       dims.insert(dims.begin(), groups);
     }
     if (layoutOf(type).empty())
-      call.desc["diff_weights"] =
+      arguments.diffWeights =
           describeRepackedWeights(dims, type.getElementType(), plainTag(dims.size()));
     else if (op.getGroups() > 1)
       return refuse("the weights have a layout that oneDNN does not support for this operation");
     else
-      call.desc["diff_weights"] = describeArgument(dims, type.getElementType(), layoutOf(type));
-    addWindowParameters(call.desc, op);
+      arguments.diffWeights = describeArgument(dims, type.getElementType(), layoutOf(type));
+    setWindow(call.desc.parameters.emplace<schema::OnednnConvolution>(), op);
     // Each element of dy is multiplied with the weights of one output channel.
     call.flops = 2.0 * double(typeOf(op.getDy()).getNumElements()) * double(type.getNumElements()) /
                  double(type.getDimSize(0));
-    if (!writes("diff_weights", op.getDw()))
+    if (!writes("diff_weights", arguments.diffWeights, op.getDw()))
       return refuse("the fusion does not return the result of the operation");
     return completeCall(std::move(call), query);
   }
 
-  template <typename Op> bool poolOf(const char *kind, Op op, Value pooled) {
-    call.desc["kind"] = kind;
+  template <typename Op>
+  bool poolOf(Kind kind, Op op, Value pooled, schema::PoolAlgorithm algorithm) {
+    call.desc.call.kind = kind;
     call.flops = double(typeOf(pooled).getNumElements());
     for (int64_t size : op.getWindow())
       call.flops *= double(size);
-    return addPoolParameters(call.desc, op);
+    auto &pool = call.desc.parameters.emplace<schema::OnednnPool>();
+    pool.alg = algorithm;
+    return setPoolWindow(pool, op);
   }
 
   std::optional<QueryResult> maxPool(MaxPoolPositionsOp op) {
-    if (!poolOf("pooling", op, op.getY()))
+    if (!poolOf(Kind::Pooling, op, op.getY(), schema::PoolAlgorithm::Max))
       return refuse("the padding is at least as large as the window");
-    call.desc["alg"] = "max";
-    reads("src", op.getX());
-    if (!writes("dst", op.getY()) || !writes("workspace", op.getPosition()))
+    reads("src", arguments.src, op.getX());
+    if (!writes("dst", arguments.dst, op.getY()) ||
+        !writes("workspace", arguments.workspace, op.getPosition()))
       return refuse("the fusion does not return all results of the operation");
     return completeCall(std::move(call), query);
   }
 
   std::optional<QueryResult> maxPoolGradient(MaxPoolGradOp op) {
-    if (!poolOf("pooling_backward", op, op.getDy()))
+    if (!poolOf(Kind::PoolingBackward, op, op.getDy(), schema::PoolAlgorithm::Max))
       return refuse("the padding is at least as large as the window");
-    call.desc["alg"] = "max";
-    reads("diff_dst", op.getDy());
-    reads("workspace", op.getPosition());
-    if (!writes("diff_src", op.getDx()))
+    reads("diff_dst", arguments.diffDst, op.getDy());
+    reads("workspace", arguments.workspace, op.getPosition());
+    if (!writes("diff_src", arguments.diffSrc, op.getDx()))
       return refuse("the fusion does not return the result of the operation");
     return completeCall(std::move(call), query);
   }
 
   std::optional<QueryResult> averagePoolGradient(AvgPoolGradOp op) {
-    if (!poolOf("pooling_backward", op, op.getDy()))
-      return refuse("the padding is at least as large as the window");
     auto algorithm = getAvgPoolAlgorithm(op);
     if (!algorithm)
       return refuse("count_include_pad covers only a part of the padding");
-    call.desc["alg"] = *algorithm;
-    reads("diff_dst", op.getDy());
-    if (!writes("diff_src", op.getDx()))
+    if (!poolOf(Kind::PoolingBackward, op, op.getDy(), *algorithm))
+      return refuse("the padding is at least as large as the window");
+    reads("diff_dst", arguments.diffDst, op.getDy());
+    if (!writes("diff_src", arguments.diffSrc, op.getDx()))
       return refuse("the fusion does not return the result of the operation");
     return completeCall(std::move(call), query);
   }
@@ -149,7 +153,7 @@ std::optional<QueryResult> queryTraining(Operation *op, const OnednnQuery &query
   auto single = SingleOperation::of(op);
   if (!single || !single->op->hasTrait<StandaloneOp>())
     return std::nullopt;
-  TrainingCallBuilder t{*single, {}, query};
+  TrainingCallBuilder t{*single, query};
   t.call.op = op;
   Type element = typeOf(single->op->getResult(0)).getElementType();
   if (!element.isF32() && !element.isBF16() && !element.isF16())
@@ -159,8 +163,7 @@ std::optional<QueryResult> queryTraining(Operation *op, const OnednnQuery &query
     for (Value value : values)
       if (typeOf(value).getNumElements() == 0)
         return t.refuse("an empty tensor");
-  if (auto math = single->op->getAttrOfType<StringAttr>(kMathAttr); math && math == "bf16")
-    t.call.desc["math"] = math.str();
+  t.call.desc.setMathMode(single->op);
   if (auto gradient = dyn_cast<ConvWeightGradOp>(single->op))
     return t.weightGradient(gradient);
   if (auto pool = dyn_cast<MaxPoolPositionsOp>(single->op))

@@ -1,6 +1,7 @@
 //===- Convolution.cpp - parsed description of a convolution --------------===//
 #include "runtime/library/describe/Convolution.h"
 
+#include "runtime/epilogue/ConvertOps.h"
 #include "runtime/epilogue/EpilogueTable.h"
 
 namespace dlc::describe {
@@ -8,21 +9,15 @@ namespace dlc::describe {
 using simd::EpilogueStep;
 
 static EpilogueStep parseStep(const schema::ConvolutionStep &step) {
-  static constexpr std::pair<const char *, EpilogueStep::Kind> withOperand[] = {
-      {"add", EpilogueStep::AddTensor},
-      {"add_channels", EpilogueStep::AddChannels},
-      {"multiply_channels", EpilogueStep::MultiplyChannels}};
-  for (auto [name, kind] : withOperand)
-    if (step.op == name)
-      return {.kind = kind};
-  if (auto activation = parseActivation(step.op))
+  using Op = schema::ConvolutionStepOp;
+  if (auto activation = activationOf(step.op))
     return {.activation = *activation,
             .alpha =
                 activationParameter(*activation, step.alpha.value_or(infoOf(*activation).alpha)),
             .beta = activationParameter(*activation, step.beta.value_or(infoOf(*activation).beta))};
-  step.complain("an epilogue op must be {\"do\": an activation, add, add_channels or "
-                "multiply_channels, ..}; found: '",
-                step.op, "'");
+  return {.kind = step.op == Op::AddTensor     ? EpilogueStep::AddTensor
+                  : step.op == Op::AddChannels ? EpilogueStep::AddChannels
+                                               : EpilogueStep::MultiplyChannels};
 }
 
 std::vector<EpilogueStep> parseSteps(const std::vector<schema::ConvolutionStep> &steps) {

@@ -1,6 +1,7 @@
 //===- PostOps.cpp - parsed description of a matmul's epilogue ------------===//
 #include "runtime/library/describe/PostOps.h"
 
+#include "runtime/epilogue/ConvertOps.h"
 #include "runtime/epilogue/EpilogueTable.h"
 
 namespace dlc::describe {
@@ -9,24 +10,31 @@ using simd::Epilogue;
 using simd::PostOp;
 using simd::PostOpKind;
 
+/// Returns the kind of an op with an operand, or nullopt for other ops.
+static std::optional<PostOpKind> binaryKindOf(schema::PostOpAlgorithm algorithm) {
+  switch (algorithm) {
+#define BINARY(enumerator, ...)
+#define OWN_BINARY(enumerator, ...)                                                                \
+  case schema::PostOpAlgorithm::enumerator:                                                        \
+    return PostOpKind::enumerator;
+#include "runtime/epilogue/EpilogueOps.def"
+  default:
+    return std::nullopt;
+  }
+}
+
 /// Returns the post-op's kind and activation. The parameters and the operand are not set.
 static PostOp parsePostOp(const schema::PostOp &op) {
-  static constexpr std::pair<const char *, PostOpKind> binary[] = {
-#define BINARY(enumerator, ...)
-#define OWN_BINARY(enumerator, name, ...) {name, PostOpKind::enumerator},
-#include "runtime/epilogue/EpilogueOps.def"
-  };
   using Kind = schema::PostOpKind;
-  if (op.kind == Kind::Sum && op.alg.empty())
+  if (op.kind == Kind::Sum && !op.alg)
     return {.kind = PostOpKind::Sum};
-  if (op.kind == Kind::Eltwise)
-    if (auto activation = parseActivation(op.alg))
+  if (op.kind == Kind::Eltwise && op.alg)
+    if (auto activation = activationOf(*op.alg))
       return {.activation = *activation};
-  if (op.kind == Kind::Binary)
-    for (auto [name, is] : binary)
-      if (op.alg == name)
-        return {.kind = is};
-  op.complain("unknown ", nameOf(op.kind), " post-op '", op.alg, "'");
+  if (op.kind == Kind::Binary && op.alg)
+    if (auto kind = binaryKindOf(*op.alg))
+      return {.kind = *kind};
+  op.complain("unknown ", nameOf(op.kind), " post-op '", op.alg ? nameOf(*op.alg) : "", "'");
 }
 
 PostOps PostOps::of(const schema::Record &fields, const std::vector<schema::PostOp> &ops,

@@ -1,30 +1,65 @@
 //===- Attributes.cpp - post-ops, math mode and scales of a primitive ---------===//
+#include "runtime/epilogue/ConvertOps.h"
 #include "runtime/epilogue/EpilogueTable.h"
 #include "runtime/library/onednn/Layout.h"
 #include "runtime/library/onednn/Operation.h"
 #include "runtime/program/Message.h"
 
-#include <oneapi/dnnl/dnnl_debug.h>
+#include <span>
+#include <utility>
 
 namespace dlc::onednn {
 
 using runtime::fail;
 
-/// Returns the algorithm of `first` to `last` that oneDNN calls `prefix` + `name`.
-static dnnl_alg_kind_t findAlgorithm(dnnl_alg_kind_t first, dnnl_alg_kind_t last,
-                                     const std::string &prefix, const std::string &name) {
-  for (int algorithm = first; algorithm <= last; ++algorithm)
-    if (prefix + name == dnnl_alg_kind2str(dnnl_alg_kind_t(algorithm)))
-      return dnnl_alg_kind_t(algorithm);
-  fail("oneDNN: unknown algorithm '", prefix, name, "'");
+using Algorithm = schema::OnednnAlgorithm;
+
+/// Returns oneDNN's enumerator of an algorithm in `table`. Throws dlc::Error if it is not there.
+static dnnl_alg_kind_t find(Algorithm algorithm, const char *kind,
+                            std::span<const std::pair<Algorithm, dnnl_alg_kind_t>> table) {
+  for (const auto &[each, found] : table)
+    if (each == algorithm)
+      return found;
+  fail("oneDNN: '", nameOf(algorithm), "' is not ", kind, " algorithm");
 }
 
-dnnl_alg_kind_t parseEltwiseAlgorithm(const std::string &name) {
-  return findAlgorithm(dnnl_eltwise_relu, dnnl_eltwise_hardswish, "eltwise_", name);
+dnnl_alg_kind_t eltwiseAlgorithmOf(Algorithm algorithm) {
+  static constexpr std::pair<Algorithm, dnnl_alg_kind_t> table[] = {
+      {Algorithm::Relu, dnnl_eltwise_relu},
+      {Algorithm::Clip, dnnl_eltwise_clip},
+      {Algorithm::Linear, dnnl_eltwise_linear},
+      {Algorithm::Square, dnnl_eltwise_square},
+      {Algorithm::Abs, dnnl_eltwise_abs},
+      {Algorithm::Sqrt, dnnl_eltwise_sqrt},
+      {Algorithm::Exp, dnnl_eltwise_exp},
+      {Algorithm::Logistic, dnnl_eltwise_logistic},
+      {Algorithm::Tanh, dnnl_eltwise_tanh},
+      {Algorithm::GeluErf, dnnl_eltwise_gelu_erf},
+      {Algorithm::GeluTanh, dnnl_eltwise_gelu_tanh},
+      {Algorithm::Swish, dnnl_eltwise_swish},
+      {Algorithm::HardSwish, dnnl_eltwise_hardswish},
+      {Algorithm::Round, dnnl_eltwise_round},
+      {Algorithm::Elu, dnnl_eltwise_elu},
+      {Algorithm::SoftRelu, dnnl_eltwise_soft_relu},
+      {Algorithm::HardSigmoid, dnnl_eltwise_hardsigmoid},
+      {Algorithm::Log, dnnl_eltwise_log},
+      {Algorithm::ClipV2, dnnl_eltwise_clip_v2},
+      {Algorithm::Pow, dnnl_eltwise_pow},
+      {Algorithm::Mish, dnnl_eltwise_mish},
+  };
+  return find(algorithm, "an eltwise", table);
 }
 
-dnnl_alg_kind_t parseBinaryAlgorithm(const std::string &name) {
-  return findAlgorithm(dnnl_binary_add, dnnl_binary_ne, "binary_", name);
+dnnl_alg_kind_t binaryAlgorithmOf(Algorithm algorithm) {
+  static constexpr std::pair<Algorithm, dnnl_alg_kind_t> table[] = {
+      {Algorithm::Add, dnnl_binary_add},           {Algorithm::Mul, dnnl_binary_mul},
+      {Algorithm::Sub, dnnl_binary_sub},           {Algorithm::Div, dnnl_binary_div},
+      {Algorithm::Max, dnnl_binary_max},           {Algorithm::Min, dnnl_binary_min},
+      {Algorithm::GreaterOrEqual, dnnl_binary_ge}, {Algorithm::Greater, dnnl_binary_gt},
+      {Algorithm::LessOrEqual, dnnl_binary_le},    {Algorithm::Less, dnnl_binary_lt},
+      {Algorithm::Equal, dnnl_binary_eq},          {Algorithm::NotEqual, dnnl_binary_ne},
+  };
+  return find(algorithm, "a binary", table);
 }
 
 static dnnl_fpmath_mode_t mathModeOf(schema::MathMode mode) {
@@ -35,27 +70,29 @@ static dnnl_fpmath_mode_t mathModeOf(schema::MathMode mode) {
   return modes[static_cast<size_t>(mode)];
 }
 
-float defaultAlpha(const std::string &algorithm) {
-  if (auto activation = parseActivation(algorithm))
+float defaultAlpha(Algorithm algorithm) {
+  if (auto activation = activationOf(algorithm))
     return infoOf(*activation).alpha;
   // Algorithms that are not in epilogues. Hardsigmoid has its usual default of x / 6 + 1 / 2.
-  return algorithm == "hardsigmoid"                                             ? 1.0f / 6
-         : algorithm == "elu" || algorithm == "soft_relu" || algorithm == "pow" ? 1.0f
-                                                                                : 0.0f;
+  return algorithm == Algorithm::HardSigmoid ? 1.0f / 6
+         : algorithm == Algorithm::Elu || algorithm == Algorithm::SoftRelu ||
+                 algorithm == Algorithm::Pow
+             ? 1.0f
+             : 0.0f;
 }
 
-float defaultBeta(const std::string &algorithm) {
-  if (auto activation = parseActivation(algorithm))
+float defaultBeta(Algorithm algorithm) {
+  if (auto activation = activationOf(algorithm))
     return infoOf(*activation).beta;
-  return algorithm == "hardsigmoid" ? 0.5f : 0.0f;
+  return algorithm == Algorithm::HardSigmoid ? 0.5f : 0.0f;
 }
 
 /// Returns the parameter `given` (alpha or beta) of an eltwise post-op, or `missing` if the post-op
 /// does not specify it.
-static float eltwiseParameter(const std::string &algorithm, const schema::Maybe<double> &given,
+static float eltwiseParameter(Algorithm algorithm, const schema::Maybe<double> &given,
                               float missing) {
   float value = static_cast<float>(given.value_or(missing));
-  auto activation = parseActivation(algorithm);
+  auto activation = activationOf(algorithm);
   return activation ? activationParameter(*activation, value) : value;
 }
 
@@ -63,16 +100,18 @@ void PrimitiveBuilder::postOps(dnnl_post_ops_t list) {
   using Kind = schema::PostOpKind;
   for (size_t i = 0; i < call.postOps.size(); ++i) {
     const schema::OnednnPostOp &op = call.postOps[i];
-    const std::string &algorithm = op.alg;
+    if (op.kind != Kind::Sum && !op.alg)
+      fail("oneDNN: post-op ", i, " of kind ", nameOf(op.kind), " needs 'alg'");
     if (op.kind == Kind::Eltwise) {
+      const Algorithm algorithm = *op.alg;
       check(dnnl_post_ops_append_eltwise(
-                list, parseEltwiseAlgorithm(algorithm),
+                list, eltwiseAlgorithmOf(algorithm),
                 eltwiseParameter(algorithm, op.alpha, defaultAlpha(algorithm)),
                 eltwiseParameter(algorithm, op.beta, defaultBeta(algorithm))),
             "adding an eltwise post-op");
       // oneDNN's reference implementation computes abs(0) as -0, whose reciprocal square root is
       // minus infinity. Adding 0 changes -0 to +0.
-      if (algorithm == "abs")
+      if (algorithm == Algorithm::Abs)
         check(dnnl_post_ops_append_eltwise(list, dnnl_eltwise_linear, 1, 0),
               "adding 0 to absolute values");
     } else if (op.kind == Kind::Sum) {
@@ -81,9 +120,11 @@ void PrimitiveBuilder::postOps(dnnl_post_ops_t list) {
             "adding a sum post-op");
     } else {
       std::string name = "post" + std::to_string(i);
-      const auto layout = schema::Layout::read(desc.at("post_ops").at(i), "oneDNN: '" + name + "'");
+      schema::Layout layout;
+      static_cast<schema::LayoutFields &>(layout) = op;
+      layout.dims = op.dims.value_or(schema::Integers());
       MemoryDesc md = parseLayout(layout, name);
-      check(dnnl_post_ops_append_binary(list, parseBinaryAlgorithm(algorithm), md.get()),
+      check(dnnl_post_ops_append_binary(list, binaryAlgorithmOf(*op.alg), md.get()),
             "adding a binary post-op");
       const int position = dnnl_post_ops_len(list) - 1;
       slots.push_back({name, DNNL_ARG_ATTR_MULTIPLE_POST_OP(position) | DNNL_ARG_SRC_1, false,

@@ -72,6 +72,7 @@ OperationDescription describeOperation(const json &desc, const Operation &operat
   OperationDescription described;
   described.desc = desc;
   described.implementation = operation.implementation;
+  described.properties = parseImplementation(operation.implementation);
   auto choice = schema::OnednnChoice::read(desc, "oneDNN");
   choice.impl = operation.implementation;
   // Records the number of threads for which oneDNN selected the layouts, so that a later query with

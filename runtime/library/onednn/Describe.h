@@ -37,7 +37,8 @@ struct Argument {
 struct OperationDescription {
   bool ok = false;
   std::string error;
-  std::string implementation;
+  std::string implementation; ///< oneDNN's name of the implementation
+  Implementation properties;  ///< of the implementation
   std::vector<Argument> arguments;
   uint64_t scratchpadBytes = 0;
   /// Description of the query with a concrete layout in place of each "any", and with "impl" set. A
@@ -70,7 +71,7 @@ inline bool isReference(std::string_view implementation) {
 }
 
 /// Describes every oneDNN implementation of `desc`, in oneDNN's order of preference. Ignores
-/// desc["impl"], which selects an implementation by name in other functions.
+/// the field "impl", which selects an implementation by name in other functions.
 DLC_EXPORT std::vector<OperationDescription> describeAll(const nlohmann::json &desc,
                                                          int threads = 0);
 

@@ -12,6 +12,7 @@ Implementation parseImplementation(std::string_view name) {
   parsed.isReference = name.starts_with("ref") || name.starts_with("simple_n") || contains("+ref");
   // The threads of this GEMM wait for panels that other threads pack.
   parsed.isGemm = contains("gemm:");
+  parsed.isIntegerGemm = contains("gemm_");
   parsed.isBrgemm = contains("brg");
   parsed.isPointwise = contains("1x1");
   // The kernels for 8-bit integers (jit_int8) also contain code for depthwise convolutions.
@@ -19,6 +20,7 @@ Implementation parseImplementation(std::string_view name) {
   parsed.isBrdgmm = contains("brdgmm");
   parsed.isBf16 = contains("bf16");
   parsed.isAmx = contains("amx");
+  parsed.isRepeated = contains("#");
   parsed.isa = isa.starts_with("avx2")  ? Implementation::Isa::Avx2
                : isa.starts_with("sse") ? Implementation::Isa::Sse
                                         : Implementation::Isa::Other;

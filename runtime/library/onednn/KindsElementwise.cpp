@@ -21,8 +21,8 @@ void buildEltwise(PrimitiveBuilder &builder) {
   builder.attributes();
   const auto fields = builder.read<schema::OnednnEltwise>();
   builder.created(dnnl_eltwise_forward_primitive_desc_create(
-      &builder.raw, getEngine(), dnnl_forward_inference, parseEltwiseAlgorithm(fields.alg), src,
-      dst, static_cast<float>(fields.alpha.value_or(defaultAlpha(fields.alg))),
+      &builder.raw, getEngine(), dnnl_forward_inference, eltwiseAlgorithmOf(fields.alg), src, dst,
+      static_cast<float>(fields.alpha.value_or(defaultAlpha(fields.alg))),
       static_cast<float>(fields.beta.value_or(defaultBeta(fields.alg))), builder.attr.get()));
 }
 
@@ -31,7 +31,7 @@ void buildBinary(PrimitiveBuilder &builder) {
   auto src1 = builder.argument("src1", DNNL_ARG_SRC_1);
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
   builder.attributes();
-  const auto algorithm = parseBinaryAlgorithm(builder.read<schema::OnednnBinary>().alg);
+  const auto algorithm = binaryAlgorithmOf(builder.read<schema::OnednnBinary>().alg);
   builder.created(dnnl_binary_primitive_desc_create(&builder.raw, getEngine(), algorithm, src0,
                                                     src1, dst, builder.attr.get()));
 }
@@ -94,29 +94,24 @@ void buildBatchNormalization(PrimitiveBuilder &builder) {
 }
 
 void buildReduction(PrimitiveBuilder &builder) {
-  static constexpr std::pair<const char *, dnnl_alg_kind_t> known[] = {
-      {"max", dnnl_reduction_max},
-      {"min", dnnl_reduction_min},
-      {"sum", dnnl_reduction_sum},
-      {"mul", dnnl_reduction_mul},
-      {"mean", dnnl_reduction_mean},
-      {"norm_lp_max", dnnl_reduction_norm_lp_max},
-      {"norm_lp_sum", dnnl_reduction_norm_lp_sum},
-      {"norm_lp_power_p_max", dnnl_reduction_norm_lp_power_p_max},
-      {"norm_lp_power_p_sum", dnnl_reduction_norm_lp_power_p_sum}};
+  // In the order of schema::ReductionAlgorithm.
+  static constexpr dnnl_alg_kind_t algorithms[] = {dnnl_reduction_max,
+                                                   dnnl_reduction_min,
+                                                   dnnl_reduction_sum,
+                                                   dnnl_reduction_mul,
+                                                   dnnl_reduction_mean,
+                                                   dnnl_reduction_norm_lp_max,
+                                                   dnnl_reduction_norm_lp_sum,
+                                                   dnnl_reduction_norm_lp_power_p_max,
+                                                   dnnl_reduction_norm_lp_power_p_sum};
+  static_assert(std::size(algorithms) == namesOf(schema::ReductionAlgorithm()).size());
   auto src = builder.argument("src", DNNL_ARG_SRC);
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
   const auto fields = builder.read<schema::OnednnReduction>();
-  dnnl_alg_kind_t algorithm = dnnl_alg_kind_undef;
-  for (const auto &[name, value] : known)
-    if (fields.alg == name)
-      algorithm = value;
-  if (algorithm == dnnl_alg_kind_undef)
-    fail("oneDNN: reduction: unknown alg '", fields.alg, "'");
   builder.attributes();
   builder.created(dnnl_reduction_primitive_desc_create(
-      &builder.raw, getEngine(), algorithm, src, dst, static_cast<float>(fields.p),
-      static_cast<float>(fields.eps), builder.attr.get()));
+      &builder.raw, getEngine(), algorithms[size_t(fields.alg)], src, dst,
+      static_cast<float>(fields.p), static_cast<float>(fields.eps), builder.attr.get()));
 }
 
 void buildLrn(PrimitiveBuilder &builder) {

@@ -45,9 +45,9 @@ dnnl_rnn_direction_t readDirection(const PrimitiveBuilder &builder) {
 void buildVanillaRnn(PrimitiveBuilder &builder) {
   RecurrentArguments layers(builder, false);
   builder.attributes();
-  const auto fields = builder.read<schema::OnednnRecurrent>();
+  const auto fields = builder.read<schema::OnednnVanillaRnn>();
   builder.created(dnnl_vanilla_rnn_forward_primitive_desc_create(
-      &builder.raw, getEngine(), dnnl_forward_inference, parseEltwiseAlgorithm(fields.activation),
+      &builder.raw, getEngine(), dnnl_forward_inference, eltwiseAlgorithmOf(fields.activation),
       readDirection(builder), layers.srcLayer, layers.srcIter, layers.weightsLayer,
       layers.weightsIter, layers.bias, layers.dstLayer, layers.dstIter, 0,
       static_cast<float>(fields.alpha), static_cast<float>(fields.beta), builder.attr.get()));

@@ -69,12 +69,14 @@ private:
 MemoryDesc parseLayout(const nlohmann::json &layout, const std::string &what);
 MemoryDesc parseLayout(const schema::Layout &layout, const std::string &what);
 
-dnnl_alg_kind_t parseEltwiseAlgorithm(const std::string &name);
+/// Returns oneDNN's enumerator of an eltwise or binary algorithm. Throws dlc::Error for other
+/// algorithms.
+dnnl_alg_kind_t eltwiseAlgorithmOf(schema::OnednnAlgorithm algorithm);
+dnnl_alg_kind_t binaryAlgorithmOf(schema::OnednnAlgorithm algorithm);
 /// Default values of the parameters alpha and beta of an eltwise algorithm, for descriptions
 /// without these parameters.
-float defaultAlpha(const std::string &algorithm);
-float defaultBeta(const std::string &algorithm);
-dnnl_alg_kind_t parseBinaryAlgorithm(const std::string &name);
+float defaultAlpha(schema::OnednnAlgorithm algorithm);
+float defaultBeta(schema::OnednnAlgorithm algorithm);
 
 /// Adds the optional arguments "scale" and "shift" to the builder's buffers and returns the
 /// normalization flags of those that are present.
@@ -129,8 +131,8 @@ struct Operation {
   uint64_t scratchBytes() const;
 };
 
-/// Creates the implementation that desc["impl"] names if it exists, otherwise the first one that
-/// supports the description.
+/// Creates the implementation that the field "impl" names if it exists, otherwise the first one
+/// that supports the description.
 Operation makeOperation(const nlohmann::json &desc);
 /// Creates all oneDNN implementations of `desc`, in oneDNN's order of preference.
 std::vector<Operation> makeOperations(const nlohmann::json &desc);

@@ -19,7 +19,8 @@ template <IsEnum E> std::string listNames(E) {
   std::string list;
   const Names<E> names = namesOf(E());
   for (const auto &[each, name] : names)
-    list += (list.empty() ? "" : each == names.back().first ? " or " : ", ") + std::string(name);
+    if (*name)
+      list += (list.empty() ? "" : each == names.back().first ? " or " : ", ") + std::string(name);
   return list;
 }
 

@@ -51,7 +51,7 @@ namespace dlc::schema {
 #define CALL(library, kind, Record)
 #include "runtime/library/schema/All.def"
 
-/// Returns the enumerator's name in the text form.
+/// Returns the enumerator's name in the text form; "" if it has none.
 template <typename Enum> constexpr const char *nameOf(Enum value) {
   for (const auto &[each, name] : namesOf(value))
     if (each == value)
@@ -62,7 +62,7 @@ template <typename Enum> constexpr const char *nameOf(Enum value) {
 /// Returns the enumerator with this name in the text form, or nullopt.
 template <typename Enum> constexpr std::optional<Enum> parse(std::string_view text) {
   for (const auto &[each, name] : namesOf(Enum()))
-    if (text == name)
+    if (*name && text == name)
       return each;
   return std::nullopt;
 }

@@ -212,7 +212,7 @@ TEST(Direct, WrongDescriptions) {
   EXPECT_THAT(with("strides", {0, 1}), HasSubstr("'strides' must be 2 integers from 1 to"));
   EXPECT_THAT(with("pads", {int64_t(1) << 31, 0}), HasSubstr("'pads' must be 2 integers"));
   EXPECT_THAT(with("window", {1 << 20, 1 << 20}), HasSubstr("are too many"));
-  EXPECT_THAT(with("steps", {{{"do", "sort"}}}), HasSubstr("direct: an epilogue op must be"));
+  EXPECT_THAT(with("steps", {{{"do", "sort"}}}), HasSubstr("direct: 'do' must be relu, clip, "));
   EXPECT_THAT(with("bias", true), HasSubstr("no buffer for 'dst': found 3 buffers"));
   auto small = infos;
   small[1].bytes -= 1;

@@ -589,6 +589,14 @@ TEST(OneDnn, WrongDescriptions) {
   EXPECT_NE(errorOfChange("/post_ops", {{{"kind", "magic"}}})
                 .find("'kind' must be eltwise, sum or binary"),
             std::string::npos);
+  auto errorOfOp = [&](const json &op) { return errorOfChange("/post_ops", json::array({op})); };
+  EXPECT_NE(errorOfOp({{"kind", "eltwise"}}).find("needs 'alg'"), std::string::npos);
+  EXPECT_NE(errorOfOp({{"kind", "eltwise"}, {"alg", "add"}}).find("not an eltwise algorithm"),
+            std::string::npos);
+  EXPECT_NE(errorOfOp({{"kind", "eltwise"}, {"alg", "softsign"}}).find("'alg' must be relu, clip"),
+            std::string::npos);
+  EXPECT_NE(errorOfOp({{"kind", "binary"}, {"alg", "add"}}).find("0 dimensions"),
+            std::string::npos);
   EXPECT_NE(errorOfChange("/math", "sloppy").find("'math' must be strict"), std::string::npos);
   EXPECT_NE(errorOfChange("/weights/tag", "opaque:12").find("packed into 12 bytes"),
             std::string::npos);

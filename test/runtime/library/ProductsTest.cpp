@@ -656,8 +656,11 @@ TEST(ProductDescription, WrongOnesAreRefused) {
   gradient["strides"] = {1, 4};
   EXPECT_TRUE(contains(refusal("post_ops", json::array({gradient})), "operand must be row-major"));
   gradient["alg"] = "sine_gradient";
-  EXPECT_TRUE(
-      contains(refusal("post_ops", json::array({gradient})), "binary post-op 'sine_gradient'"));
+  EXPECT_TRUE(contains(refusal("post_ops", json::array({gradient})), "'alg' must be relu, clip, "));
+  gradient["alg"] = "div";
+  EXPECT_TRUE(contains(refusal("post_ops", json::array({gradient})), "binary post-op 'div'"));
+  gradient["kind"] = "eltwise";
+  EXPECT_TRUE(contains(refusal("post_ops", json::array({gradient})), "eltwise post-op 'div'"));
   EXPECT_TRUE(contains(refusal("kind", "matmul"), "'kind' must be product"));
   EXPECT_TRUE(contains(refusal("parts", "two"), "'parts' must be an integer"));
 }

@@ -5,6 +5,8 @@
 //===---------------------------------------------------------------------------===//
 #include "Calls.h"
 
+#include "runtime/epilogue/ConvertOps.h"
+#include "runtime/epilogue/EpilogueTable.h"
 #include "runtime/library/schema/Visit.h"
 
 #include <functional>
@@ -103,7 +105,10 @@ private:
   template <typename E>
   requires std::is_enum_v<E> json draw(const Rule &, E) {
     const auto names = namesOf(E());
-    return names[below(names.size())].second;
+    const char *name = "";
+    while (!*name) // an enumerator without a text form
+      name = names[below(names.size())].second;
+    return name;
   }
   template <typename R>
   requires std::is_base_of_v<Record, R> json draw(const Rule &, const R &) {
@@ -170,6 +175,45 @@ bool succeeds(const json &desc, const std::function<void()> &body) {
     ADD_FAILURE() << error.what() << ": " << desc;
   }
   return false;
+}
+
+TEST(Schema, EnumeratorsOfEpilogueOpsHaveTheNamesOfTheLibraries) {
+  constexpr Activation activations[] = {
+#define ACTIVATION(enumerator, ...) Activation::enumerator,
+#define PARAMETRIC_ACTIVATION(enumerator, ...) Activation::enumerator,
+#include "runtime/epilogue/EpilogueOps.def"
+  };
+  for (Activation activation : activations) {
+    const ActivationInfo &info = infoOf(activation);
+    const auto step = convertOp<ConvolutionStepOp>(activation);
+    const auto op = convertOp<PostOpAlgorithm>(activation);
+    const auto algorithm = convertOp<OnednnAlgorithm>(activation);
+    EXPECT_STREQ(nameOf(step), info.name);
+    EXPECT_STREQ(nameOf(op), info.name);
+    EXPECT_STREQ(nameOf(algorithm), info.onednn);
+    EXPECT_EQ(parse<ConvolutionStepOp>(info.name), step);
+    EXPECT_EQ(parse<PostOpAlgorithm>(info.name), op);
+    EXPECT_EQ(activationOf(step), activation);
+    EXPECT_EQ(activationOf(op), activation);
+    EXPECT_EQ(activationOf(algorithm), activation);
+  }
+  constexpr EpilogueBinary binaries[] = {
+#define BINARY(enumerator, ...) EpilogueBinary::enumerator,
+#include "runtime/epilogue/EpilogueOps.def"
+  };
+  for (EpilogueBinary binary : binaries) {
+    const auto op = convertOp<PostOpAlgorithm>(binary);
+    EXPECT_STREQ(nameOf(op), infoOf(binary).name);
+    EXPECT_STREQ(nameOf(convertOp<OnednnAlgorithm>(binary)), infoOf(binary).onednn);
+    EXPECT_EQ(activationOf(op), std::nullopt);
+  }
+  EXPECT_EQ(activationOf(ConvolutionStepOp::AddTensor), std::nullopt);
+}
+
+TEST(Schema, AnEnumeratorWithoutANameHasNoTextForm) {
+  EXPECT_EQ(parse<OnednnAlgorithm>(""), std::nullopt);
+  EXPECT_EQ(parse<OnednnAlgorithm>("softsign"), std::nullopt);
+  EXPECT_EQ(parse<PostOpAlgorithm>("softsign"), PostOpAlgorithm::Softsign);
 }
 
 TEST(Schema, RandomDescriptionsAreReadOrRefused) {

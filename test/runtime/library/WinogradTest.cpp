@@ -220,7 +220,7 @@ TEST(Winograd, WrongDescriptions) {
   EXPECT_THAT(message(bad), testing::HasSubstr("is too large"));
   bad = good;
   bad["steps"] = {{{"do", "sing"}}};
-  EXPECT_THAT(message(bad), testing::HasSubstr("an epilogue op must be"));
+  EXPECT_THAT(message(bad), testing::HasSubstr("'do' must be relu, clip, "));
   bad = good;
   bad["kind"] = "pooling";
   EXPECT_THAT(message(bad), testing::HasSubstr("'kind' must be"));

@@ -10,6 +10,7 @@
 #include "runtime/library/Library.h"
 #include "runtime/library/direct/Describe.h"
 #include "runtime/library/onednn/Describe.h"
+#include "runtime/library/schema/Schema.h"
 #include "runtime/library/tiles/Convolution.h"
 #include "runtime/library/tiles/Describe.h"
 #include "runtime/library/winograd/Describe.h"
@@ -23,6 +24,7 @@
 #include <vector>
 
 using nlohmann::json;
+namespace schema = dlc::schema;
 
 namespace {
 
@@ -139,8 +141,12 @@ struct ConvBenchmark {
   std::string layoutOf(const std::vector<int64_t> &image) const {
     return tag != "acdb" && image[1] < 16 ? "abcd" : tag;
   }
-  json described(std::vector<int64_t> dims, const std::string &layout) const {
-    return {{"dims", dims}, {"dtype", "f32"}, {"tag", layout}};
+  schema::Layout described(std::vector<int64_t> dims, const std::string &layout) const {
+    schema::Layout made;
+    made.dims = std::move(dims);
+    made.dtype = "f32";
+    made.tag = layout;
+    return made;
   }
 
   std::vector<int64_t> x() const { return {layer.batch, layer.channels, layer.size, layer.size}; }
@@ -150,28 +156,46 @@ struct ConvBenchmark {
   bool packed() const { return layer.batch == 1; }
   std::vector<int64_t> pads() const { return {layer.window / 2, layer.window / 2}; }
 
-  json direct() const {
-    const char *kinds[] = {"convolution", "convolution_backward_data",
-                           "convolution_backward_weights"};
-    json desc{{"kind", kinds[form]},
-              {"strides", {layer.stride, layer.stride}},
-              {"dilations", {0, 0}},
-              {"pads_l", pads()},
-              {"pads_r", pads()}};
-    desc[names()[0]] = described(x(), layoutOf(x()));
-    desc[names()[1]] =
-        described({layer.features, layer.channels, layer.window, layer.window}, "any");
-    desc[names()[2]] = described(y(), layoutOf(y()));
-    if (!packed())
-      desc[names()[1]]["outside"] = "abcd";
-    return desc;
+  /// Argument of a oneDNN call: its name, and its field in the description.
+  struct Argument {
+    const char *name;
+    schema::Maybe<schema::Layout> schema::OnednnArguments::*field;
+  };
+  Argument image() const {
+    return form == Data ? Argument{"diff_src", &schema::OnednnArguments::diffSrc}
+                        : Argument{"src", &schema::OnednnArguments::src};
+  }
+  Argument weights() const {
+    return form == Weights ? Argument{"diff_weights", &schema::OnednnArguments::diffWeights}
+                           : Argument{"weights", &schema::OnednnArguments::weights};
+  }
+  Argument result() const {
+    return form == Forward ? Argument{"dst", &schema::OnednnArguments::dst}
+                           : Argument{"diff_dst", &schema::OnednnArguments::diffDst};
   }
 
-  const char *const *names() const {
-    static const char *const all[3][3] = {{"src", "weights", "dst"},
-                                          {"diff_src", "weights", "diff_dst"},
-                                          {"src", "diff_weights", "diff_dst"}};
-    return all[form];
+  json direct() const {
+    using Kind = schema::OnednnKind;
+    const Kind kinds[] = {Kind::Convolution, Kind::ConvolutionBackwardData,
+                          Kind::ConvolutionBackwardWeights};
+    schema::OnednnCall call;
+    call.kind = kinds[form];
+    schema::OnednnConvolution window;
+    window.strides = {layer.stride, layer.stride};
+    window.dilations = {0, 0};
+    window.low = window.high = pads();
+    schema::OnednnArguments arguments;
+    arguments.*image().field = described(x(), layoutOf(x()));
+    arguments.*result().field = described(y(), layoutOf(y()));
+    schema::Layout taps =
+        described({layer.features, layer.channels, layer.window, layer.window}, "any");
+    if (!packed())
+      taps.outside = "abcd";
+    arguments.*weights().field = taps;
+    json desc = call.toJson();
+    desc.update(window.toJson());
+    desc.update(arguments.toJson());
+    return desc;
   }
 
   json transformed(int tile) const {
@@ -209,33 +233,39 @@ struct ConvBenchmark {
   json onTiles() const {
     if (!dlc::tiles::isAvailable() || tag != "acdb" || (form == Data && layer.stride > 1))
       return nullptr;
-    int64_t c = layer.channels, f = layer.features, pixels = layer.batch * layer.size * layer.size;
-    if (layer.window > 1 || layer.stride > 1) {
+    if (!isMatmul()) {
       if (form == Weights)
         return nullptr;
-      return {{"kind", "convolution"},
-              {"src", form == Data ? y() : x()},
-              {"dst", form == Data ? x() : y()},
-              {"window", {layer.window, layer.window}},
-              {"strides", {layer.stride, layer.stride}},
-              {"dilations", {1, 1}},
-              {"pads", pads()},
-              {"turned", form == Data},
-              {"weights", packed() ? "packed" : "plain"}};
+      schema::TilesConvolution convolution;
+      convolution.src = form == Data ? y() : x();
+      convolution.dst = form == Data ? x() : y();
+      convolution.window = {layer.window, layer.window};
+      convolution.strides = {layer.stride, layer.stride};
+      convolution.dilations = {1, 1};
+      convolution.pads = pads();
+      convolution.isTransposed = form == Data;
+      convolution.weights = packed() ? schema::WeightsForm::Packed : schema::WeightsForm::Plain;
+      return convolution.toJson();
     }
-    json desc{{"kind", "product"}};
-    if (form == Weights)
-      desc.update(
-          {{"m", f}, {"n", c}, {"k", pixels}, {"a", {1, f}}, {"b", {c, 1}}, {"dst", {c, 1}}});
-    else if (form == Data)
-      desc.update(
-          {{"m", pixels}, {"n", c}, {"k", f}, {"a", {f, 1}}, {"b", {c, 1}}, {"dst", {c, 1}}});
-    else
-      desc.update(
-          {{"m", pixels}, {"n", f}, {"k", c}, {"a", {c, 1}}, {"b", {1, c}}, {"dst", {f, 1}}});
-    if (packed())
-      desc["b"] = "packed";
+    json desc = matmul().toJson();
+    desc.update(schema::TilesKernel().toJson());
     return desc;
+  }
+
+  /// Returns true if the convolution is a matmul of pixels by weights.
+  bool isMatmul() const { return layer.window == 1 && layer.stride == 1; }
+
+  schema::Product matmul() const {
+    int64_t c = layer.channels, f = layer.features, pixels = layer.batch * layer.size * layer.size;
+    schema::Product product;
+    product.m = form == Weights ? f : pixels;
+    product.n = form == Forward ? f : c;
+    product.k = form == Weights ? pixels : form == Data ? f : c;
+    product.a = form == Weights ? schema::Integers{1, f} : schema::Integers{product.k, 1};
+    product.b.isPacked = packed();
+    product.b.strides = form == Forward ? schema::Integers{1, c} : schema::Integers{c, 1};
+    product.dst = {product.n, 1};
+    return product;
   }
 
   void run(double seconds) const {
@@ -246,9 +276,9 @@ struct ConvBenchmark {
       stop(library.error);
     std::vector<void *> buffers;
     for (const auto &argument : library.arguments)
-      buffers.push_back(argument.name == names()[0]   ? xs.data()
-                        : argument.name == names()[2] ? ys.data()
-                                                      : ws.data());
+      buffers.push_back(argument.name == image().name    ? xs.data()
+                        : argument.name == result().name ? ys.data()
+                                                         : ws.data());
     std::vector<std::function<void()>> runs;
     // Declares huge buffers to pass the size check of library calls: the arrays are allocated for
     // the layer.
@@ -277,7 +307,6 @@ struct ConvBenchmark {
     size_t tiles = runs.size();
     std::unique_ptr<void, void (*)(void *)> right(nullptr, std::free);
     if (json desc = onTiles(); !desc.is_null()) {
-      desc["parts"] = 2;
       void *from = ws.data();
       if (packed()) {
         right.reset(std::aligned_alloc(64, packedSize(desc)));
@@ -313,17 +342,19 @@ struct ConvBenchmark {
     std::fflush(stdout);
   }
 
-  static size_t packedSize(const json &desc) {
-    if (desc["kind"] == "product")
-      return dlc::tiles::packedBytes(desc["k"], desc["n"], 2);
-    return dlc::tiles::Convolution::parse(desc).packedBytes();
+  size_t packedSize(const json &desc) const {
+    if (!isMatmul())
+      return dlc::tiles::Convolution::parse(desc).packedBytes();
+    const schema::Product product = matmul();
+    return dlc::tiles::packedBytes(product.k, product.n, schema::TilesKernel().parts);
   }
 
-  static void pack(const json &desc, const float *from, void *to) {
-    if (desc["kind"] == "product")
-      dlc::tiles::packWeights(from, 1, desc["k"], desc["k"], desc["n"], 2, to);
-    else
-      dlc::tiles::Convolution::parse(desc).packWeights(from, to, 1);
+  void pack(const json &desc, const float *from, void *to) const {
+    if (!isMatmul())
+      return dlc::tiles::Convolution::parse(desc).packWeights(from, to, 1);
+    const schema::Product product = matmul();
+    dlc::tiles::packWeights(from, 1, product.k, product.k, product.n, schema::TilesKernel().parts,
+                            to);
   }
 
   /// Returns the number of stored elements of a tensor, with channels padded to whole blocks.
