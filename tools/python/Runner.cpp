@@ -220,7 +220,7 @@ runtime::Device *Runner::device() {
 }
 
 /// Sets the stream in which the program runs: the caller's, else the current one of the arrays'
-/// library, else the device's default stream.
+/// library, else that of dlc.set_current_stream.
 void Runner::chooseStream(const std::vector<ArrayFamily> &families, nb::handle stream,
                           Arguments &arguments) {
   ArrayTarget &target = arguments.target;
@@ -250,7 +250,7 @@ void Runner::chooseStream(const std::vector<ArrayFamily> &families, nb::handle s
   }
   target.stream = isGiven                   ? streamHandle(*target.device, stream)
                   : arguments.libraryStream ? *arguments.libraryStream
-                                            : defaultStream(*target.device);
+                                            : currentStream(*target.device);
   if (arguments.libraryStream == target.stream)
     arguments.libraryStream.reset();
 }

@@ -124,6 +124,33 @@ def test_the_stream_of_the_consumer(double):
             own.__dlpack__(**options)
 
 
+def test_a_function_for_the_current_stream(double):
+    stream = Stream()
+    Array.current = stream
+    dlc.set_current_stream("cuda:0", lambda: stream)
+    try:
+        x = Array.of(X)
+        y = double(x)
+        assert double.report().stream == stream.ptr == x.consumer
+        assert (y.read() == 2 * X).all()
+        assert dlc.empty((2, 3)).__dlpack__(stream=stream.ptr)
+        assert double(x, stream=1) is not None and double.report().stream == 1
+        for function, error in (
+            (lambda: "x", TypeError),
+            (lambda: 1 / 0, ZeroDivisionError),
+            (lambda _: 1, TypeError),
+        ):
+            dlc.set_current_stream("cuda:0", function)
+            with pytest.raises(error):
+                double(x)
+    finally:
+        dlc.set_current_stream("cuda:0", None)
+    double(X)
+    assert double.report().stream == 1
+    with pytest.raises(TypeError, match="set_current_stream: required: a function or None"):
+        dlc.set_current_stream("cuda:0", 3)
+
+
 def order_of_three_streams(dropped, first):
     """A library's stream, and two streams of calls of one program; whether all results are right. `first`: which stream the host waits for first."""
     net = dlc.compile(models.long_to_compile(2), device="cuda:0")

@@ -86,7 +86,7 @@ static DeviceArray makeEmpty(std::vector<int64_t> shape, const std::string &type
                              const std::string &device, nb::handle stream) {
   const DType element = requireType(type);
   runtime::Device &on = openNamedDevice(device);
-  void *order = stream.is_none() ? defaultStream(on) : streamHandle(on, stream);
+  void *order = stream.is_none() ? currentStream(on) : streamHandle(on, stream);
   return DeviceArray::empty(on, element, std::move(shape), order);
 }
 
@@ -206,6 +206,7 @@ void bindDevice(nb::module_ &module) {
       nb::arg("device"));
   module.def("set_allocator", setAllocator, nb::arg("device"), nb::arg("allocate").none(),
              nb::arg("free").none());
+  module.def("set_current_stream", setCurrentStream, nb::arg("device"), nb::arg("function").none());
   module.def("map_extension_devices", mapExtensionDevices, nb::arg("kind"));
 }
 

@@ -5,6 +5,7 @@
 #include "runtime/kind/StreamNumbers.h"
 
 #include <algorithm>
+#include <map>
 
 namespace nb = nanobind;
 
@@ -79,6 +80,32 @@ void *streamHandle(const runtime::Device &device, nb::handle stream) {
                           ", or a stream object of PyTorch or CuPy" + foundText(stream))
                              .c_str());
   return reinterpret_cast<void *>(value == 0 ? numbers->byDefault : value);
+}
+
+/// Functions of setCurrentStream(), by device. Never destroyed, because the interpreter may be
+/// finalized before static objects are.
+static std::map<const runtime::Device *, nb::object> &streamFunctions() {
+  static auto &functions = *new std::map<const runtime::Device *, nb::object>;
+  return functions;
+}
+
+void setCurrentStream(const std::string &name, nb::object function) {
+  runtime::Device &device = openNamedDevice(name);
+  if (function.is_none())
+    streamFunctions().erase(&device);
+  else
+    streamFunctions()[&device] = std::move(function);
+}
+
+void *currentStream(const runtime::Device &device) {
+  const auto &functions = streamFunctions();
+  if (functions.empty())
+    return defaultStream(device);
+  auto found = functions.find(&device);
+  if (found == functions.end())
+    return defaultStream(device);
+  nb::object function = found->second; // the call may replace the function
+  return streamHandle(device, function());
 }
 
 std::optional<void *> consumerStream(const runtime::Device &device, nb::handle stream) {

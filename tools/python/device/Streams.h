@@ -25,6 +25,12 @@ runtime::Device &openNamedDevice(const std::string &name);
 /// callers.
 void *defaultStream(const runtime::Device &device);
 
+/// Sets the function that returns the caller's current stream on a device, for libraries that do
+/// not report theirs; None: the default stream.
+void setCurrentStream(const std::string &device, nanobind::object function);
+/// Returns the handle of the caller's current stream as far as dlc knows. Requires the GIL.
+void *currentStream(const runtime::Device &device);
+
 /// Returns the handle of a stream that the user passes: a number, or a stream object of a library
 /// (`__cuda_stream__`, `cuda_stream`, `ptr`). 0 means the default stream. Raises TypeError.
 void *streamHandle(const runtime::Device &device, nanobind::handle stream);

@@ -27,6 +27,7 @@ from dlc._arrays import (
     device_memory,
     empty,
     set_allocator,
+    set_current_stream,
     synchronize,
     to,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "quantize",
     "report",
     "set_allocator",
+    "set_current_stream",
     "synchronize",
     "to",
     "train_step",

@@ -68,7 +68,7 @@ def empty(
     """Returns a new array on a device. Its elements are undefined.
 
     dtype: dlc's name of the element type (f32, bf16, i64, ..) or a type of NumPy.
-    stream: the stream whose work uses the array first; None: the default stream.
+    stream: the stream whose work uses the array first; None: the current stream (set_current_stream).
 
     Raises ValueError for the device, MemoryError if the device has too little free memory.
     """
@@ -109,6 +109,16 @@ def to(array: Any, device: str) -> Any:
     made = numpy.empty(array.shape, numpy_type)
     _runtime.copy_to_host(array, made.reshape(-1).view("uint8"))
     return made
+
+
+def set_current_stream(device: str, function: Callable[[], Any] | None) -> None:
+    """Sets the function that returns the caller's current stream on a device, for array libraries that do not report theirs to dlc (all but PyTorch), as in
+    dlc.set_current_stream("cuda:0", cupy.cuda.get_current_stream). Programs run, and arrays are allocated, in this stream; None: in the default stream.
+    The function returns a handle or a stream object, as the argument `stream` of a call."""
+    require_texts(device=device)
+    if function is not None and not callable(function):
+        raise TypeError(f"set_current_stream: required: a function or None; found: {function!r}")
+    _runtime.set_current_stream(device, function)
 
 
 def synchronize(device: str = "cuda:0") -> None:
