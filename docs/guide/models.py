@@ -1,5 +1,6 @@
-"""Writes the files that the guide uses into this folder: model.onnx (a small classifier of 8x8 images), normed.onnx (with batch norm), digits.npz to train it, image.npy to try it."""
+"""Writes the files that the guide uses into this folder: model.onnx (a small classifier of 8x8 images), normed.onnx (with batch norm), digits.npz to train it, image.npy to try it, language.gguf (a language model with random weights)."""
 
+import gguf
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -59,3 +60,26 @@ target = random.integers(0, 10, 640)
 x = (patterns[target] + 0.3 * random.standard_normal((640, 1, 8, 8))).astype("float32")
 np.savez("digits.npz", x=x, target=target)
 np.save("image.npy", x[:1])
+
+# A language model with two layers and 64 tokens. Its weights are random.
+writer = gguf.GGUFWriter("language.gguf", "llama")
+writer.add_context_length(128)
+writer.add_embedding_length(32)
+writer.add_feed_forward_length(64)
+writer.add_block_count(2)
+writer.add_head_count(4)
+writer.add_head_count_kv(2)
+writer.add_layer_norm_rms_eps(1e-5)
+matrices = {"attn_q": (32, 32), "attn_k": (16, 32), "attn_v": (16, 32), "attn_output": (32, 32)}
+matrices |= {"ffn_gate": (64, 32), "ffn_up": (64, 32), "ffn_down": (32, 64)}
+tensors = {"token_embd": (64, 32), "output": (64, 32), "output_norm": (32,)}
+for layer in ("blk.0.", "blk.1."):
+    tensors |= {layer + name: shape for name, shape in matrices.items()}
+    tensors |= {layer + name: (32,) for name in ("attn_norm", "ffn_norm")}
+for name, shape in tensors.items():
+    values = np.ones(shape) if len(shape) == 1 else random.standard_normal(shape) / 4
+    writer.add_tensor(name + ".weight", values.astype("float32"))
+writer.write_header_to_file()
+writer.write_kv_data_to_file()
+writer.write_tensors_to_file()
+writer.close()
