@@ -222,7 +222,7 @@ DecoderConfig readFolderConfig(const ModelTable &table, int64_t capacity) {
   return c;
 }
 
-bool isFolder(const ModelTable &table) { return table.find("model_type") != nullptr; }
+bool isFolder(const ModelTable &table) { return table.format == runtime::ModelFormat::HuggingFace; }
 
 } // namespace
 

@@ -177,6 +177,7 @@ void addTensors(ModelTable &table, const std::string &path) {
 ModelTable readHuggingFaceFolder(const std::string &folder) {
   ModelTable table;
   table.path = folder;
+  table.format = ModelFormat::HuggingFace;
   json config = readJson(folder + "/config.json");
   if (config.contains("auto_map"))
     table.fail("config.json names Python code of the model (auto_map), which dlc does not execute; "

@@ -59,11 +59,14 @@ struct ModelTensor {
   }
 };
 
+enum class ModelFormat : uint8_t { Gguf, HuggingFace };
+
 /// Metadata and tensors by name. The getters validate: they throw dlc::Error if a key is required
 /// and missing, has another kind, or has a value out of range.
 class DLC_EXPORT ModelTable {
 public:
   std::string path;
+  ModelFormat format = ModelFormat::Gguf;
   std::map<std::string, MetaValue, std::less<>> metadata;
   std::map<std::string, ModelTensor, std::less<>> tensors;
   /// Owners of the memory of strings and numbers in `metadata`.
