@@ -1,6 +1,6 @@
 """Compares ids and logits of dlc with those of llama.cpp (the package llama-cpp-python), with an f32 cache.
 
-usage: llama_cpp_check.py TOLERANCE TOKENS IDS FILE.gguf[=REFERENCE.gguf]...
+usage: llama_cpp_check.py TOLERANCE TOKENS IDS FOLDER|FILE.gguf[=REFERENCE.gguf]...
 
 llama.cpp reads REFERENCE.gguf if it is given: the same weights in another format.
 
@@ -30,7 +30,11 @@ def reference(path, ids, context):
 def main():
     tolerance, tokens = float(sys.argv[1]), int(sys.argv[2])
     prompt, wrong = list(map(int, sys.argv[3].split(","))), 0
-    for files in sys.argv[4:]:
+    models = []
+    for argument in sys.argv[4:]:
+        folder = pathlib.Path(argument)
+        models += sorted(map(str, folder.glob("*.gguf"))) if folder.is_dir() else [argument]
+    for files in models:
         path, _, other = files.partition("=")
         with tempfile.TemporaryDirectory() as folder:
             command = ["dlc", "generate", path, "--ids", sys.argv[3], "--max-tokens", tokens]
