@@ -3,6 +3,7 @@
 
 #include "ir/dlc/Dialect.h"
 #include "ir/exec/Exec.h"
+#include "ir/size/SizeDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -19,9 +20,9 @@ using namespace mlir;
 namespace dlc {
 
 void registerDialects(DialectRegistry &registry) {
-  registry.insert<DlcDialect, exec::ExecDialect, func::FuncDialect, arith::ArithDialect,
-                  math::MathDialect, vector::VectorDialect, scf::SCFDialect, cf::ControlFlowDialect,
-                  LLVM::LLVMDialect>();
+  registry.insert<DlcDialect, exec::ExecDialect, size::SizeDialect, func::FuncDialect,
+                  arith::ArithDialect, math::MathDialect, vector::VectorDialect, scf::SCFDialect,
+                  cf::ControlFlowDialect, LLVM::LLVMDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
 }

@@ -5,6 +5,7 @@
 #include "ir/dlc/Collective.h"
 #include "ir/dlc/CustomGradient.h"
 #include "ir/dlc/Infer.h"
+#include "ir/dlc/Sizes.h"
 #include "ir/tensor/BlobOwners.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -54,6 +55,7 @@ void DlcDialect::initialize() {
   registerGradient();
   registerCollectives(*this);
   registerCustomGradients(*this);
+  registerSizes(*this);
 }
 
 Operation *DlcDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,

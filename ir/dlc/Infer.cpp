@@ -1,6 +1,7 @@
 //===- Infer.cpp - shape inference utilities for all operation families ---===//
 #include "ir/dlc/Infer.h"
 
+#include "ir/size/SizeDialect.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -18,7 +19,11 @@ RankedTensorType dlc::tensorType(Value value) { return cast<RankedTensorType>(va
 
 OnAttr dlc::getPlace(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor ? dyn_cast_or_null<OnAttr>(tensor.getEncoding()) : OnAttr();
+  if (!tensor)
+    return {};
+  if (auto dims = dyn_cast_or_null<size::DimsAttr>(tensor.getEncoding()))
+    return dyn_cast_or_null<OnAttr>(dims.getPlace());
+  return dyn_cast_or_null<OnAttr>(tensor.getEncoding());
 }
 
 StringRef dlc::layoutOf(Type type) {

@@ -54,7 +54,7 @@ RUNTIME_FOR = {
     ],
     "passes": ["runtime/epilogue/EpilogueOps.", "runtime/kind/", "dlc/DType.h"],
     "frontend": ["runtime/program/", "dlc/"],
-    "ir": ["runtime/kind/DeviceName.h", "dlc/DType.h"],
+    "ir": ["runtime/kind/DeviceName.h", "runtime/size/", "dlc/DType.h"],
 }
 ROOMS = tuple(MAY)
 # Rooms whose folders have rows in folders.py.

@@ -16,6 +16,7 @@ include "mlir/IR/RegionKindInterface.td"
 def Dlc_Dialect : Dialect {
   let name = "dlc";
   let cppNamespace = "::dlc";
+  let dependentDialects = ["::dlc::size::SizeDialect"];
   let summary = "tensor computations: what is computed, on which device";
   let description = [{
     Functional operations on ranked tensors. The tensor's encoding, `#dlc.on<cpu:1, aBcd16b>`, names the
