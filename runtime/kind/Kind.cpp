@@ -29,9 +29,12 @@ struct Row {
   std::optional<StreamNumbers> streams;
 };
 
-/// The default stream of CUDA's legacy semantics is 1, the per-thread one 2, and 0 is ambiguous.
-const Row kRows[] = {{"cpu", kDLCPU, kDLCPU, dlc_cpu_device_table, std::nullopt},
-                     {"cuda", kDLCUDA, kDLCUDAHost, nullptr, StreamNumbers{1, {0}}}};
+/// In CUDA, 1 is the default stream of legacy semantics, 2 the one of a thread, and 0 is ambiguous.
+constexpr int64_t kForbiddenOfCuda[] = {0};
+
+constexpr Row kRows[] = {
+    {"cpu", kDLCPU, kDLCPU, dlc_cpu_device_table, std::nullopt},
+    {"cuda", kDLCUDA, kDLCUDAHost, nullptr, StreamNumbers{1, kForbiddenOfCuda}}};
 
 /// Number of low bits of a kDLExtDev device ID that hold the device's ordinal. The plugin's number
 /// is in the high bits.

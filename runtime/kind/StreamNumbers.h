@@ -5,8 +5,8 @@
 #include "dlc/Export.h"
 
 #include <cstdint>
+#include <span>
 #include <string_view>
-#include <vector>
 
 namespace dlc::runtime {
 
@@ -19,7 +19,7 @@ struct StreamNumbers {
   /// Number of the default stream, which `stream=None` of `__dlpack__` denotes.
   int64_t byDefault = 0;
   /// Numbers that DLPack forbids for the kind, because they are ambiguous.
-  std::vector<int64_t> forbidden;
+  std::span<const int64_t> forbidden;
 };
 
 /// Returns the stream numbers of a device kind; null if DLPack defines none for the kind. Programs

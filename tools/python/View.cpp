@@ -296,7 +296,7 @@ void ArrayView::check(nb::handle object, const Value &value) {
   const bool isUnpacked =
       value.dtype && isPacked(*value.dtype) && type == runtime::unpackedType(*value.dtype);
   if (isUnpacked)
-    packs = *value.dtype;
+    packs = value.dtype;
   if (!type || (type != value.dtype && !isUnpacked) || isPacked(*type))
     raise(PyExc_TypeError,
           required(value) + (type ? std::string(dtypeName(*type)) : typeText(object)) +
