@@ -2,6 +2,7 @@
 #include "passes/grad/Backward.h"
 
 #include "ir/dlc/Attributes.h"
+#include "ir/dlc/Shape.h"
 #include "passes/grad/Rules.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -180,7 +181,7 @@ void BackwardPass::add(Value operand, function_ref<Value()> gradient) {
     return;
   if (Value value = gradient()) {
     RankedTensorType type = typeOf(operand);
-    accumulate(operand, Expr(*tensors, value).fit(type.getShape()).cast(type.getElementType()));
+    accumulate(operand, Expr(*tensors, value).fit(staticShape(type)).cast(type.getElementType()));
   }
 }
 

@@ -1,5 +1,6 @@
 //===- Expr.cpp - values with arithmetic, so that rules read as formulas --===//
 #include "passes/grad/Expr.h"
+#include "ir/dlc/Shape.h"
 
 using namespace mlir;
 
@@ -101,20 +102,20 @@ static Value constant(TensorBuilder &b, RankedTensorType type, Attribute value) 
 
 Expr zeros(TensorBuilder &b, Type type) {
   auto tensor = llvm::cast<RankedTensorType>(type);
-  auto one = RankedTensorType::get({}, tensor.getElementType(), deviceOf(type));
+  auto one = makeTensorType({}, tensor.getElementType(), deviceOf(type));
   Attribute zero = Builder(type.getContext()).getZeroAttr(tensor.getElementType());
-  return {b, b.broadcast(constant(b, one, zero), tensor.getShape())};
+  return {b, b.broadcast(constant(b, one, zero), staticShape(tensor))};
 }
 
 Expr index(TensorBuilder &b, int64_t value, Value like) {
   Builder attributes(like.getContext());
-  auto type = RankedTensorType::get({}, attributes.getI64Type(), deviceOf(like.getType()));
+  auto type = makeTensorType({}, attributes.getI64Type(), deviceOf(like.getType()));
   return {b, constant(b, type, attributes.getI64IntegerAttr(value))};
 }
 
 Expr iota(TensorBuilder &b, ArrayRef<int64_t> shape, int64_t axis, Value like) {
-  auto type = RankedTensorType::get(shape, IntegerType::get(like.getContext(), 64),
-                                    deviceOf(like.getType()));
+  auto type =
+      makeTensorType(shape, IntegerType::get(like.getContext(), 64), deviceOf(like.getType()));
   return {b, b.make<IotaOp>(type, axis)};
 }
 

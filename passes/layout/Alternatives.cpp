@@ -1,6 +1,7 @@
 //===- Alternatives.cpp - replacements for operations without fast library kernels ----===//
 #include "passes/layout/Alternatives.h"
 
+#include "ir/dlc/Shape.h"
 #include "ir/reference/Evaluate.h"
 #include "passes/Devices.h"
 #include "passes/layout/Tag.h"
@@ -163,8 +164,7 @@ void applyCheaperAlternatives(Block &block, uint32_t capability, Maker &make, Co
     Operation *op = &each;
     if ((!op->hasTrait<Convolutional>() && !op->hasTrait<Pooling>()) ||
         !can(deviceOf(op->getResult(0).getType()), capability) || !mayHaveAlternative(op) ||
-        !typeOf(op->getResult(0)).hasStaticShape() ||
-        typeOf(op->getResult(0)).getNumElements() == 0)
+        !typeOf(op->getResult(0)).hasStaticShape() || staticElements(typeOf(op->getResult(0))) == 0)
       continue;
     Operation *before = op->getPrevNode();
     AlternativeBuilder b(op);

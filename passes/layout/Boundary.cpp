@@ -2,6 +2,7 @@
 #include "passes/layout/Boundary.h"
 
 #include "ir/dlc/Attributes.h"
+#include "ir/dlc/Shape.h"
 #include "passes/Devices.h"
 #include "passes/layout/Tag.h"
 
@@ -14,7 +15,7 @@ constexpr llvm::StringLiteral kAny = "any";
 static bool isSupportedBoundaryLayout(RankedTensorType type, StringRef layout) {
   auto tag = Tag::parse(layout);
   return tag && int64_t(tag->order.size()) == type.getRank() && tag->blockedDim < type.getRank() &&
-         !hasPartialBlock(type.getShape(), layout);
+         !hasPartialBlock(staticShape(type), layout);
 }
 
 LogicalResult applyArgumentLayouts(func::FuncOp function) {

@@ -1,5 +1,6 @@
 //===- Depthwise.cpp - depthwise convolutions and pools in two dimensions ----===//
 #include "ir/dlc/Contraction.h"
+#include "ir/dlc/Shape.h"
 #include "passes/layout/Alternatives.h"
 
 using namespace mlir;
@@ -58,8 +59,8 @@ std::optional<Alternative> expand1dTo2d(Operation *op, AlternativeBuilder &b) {
   Alternative alternative;
   for (auto [before, after] : llvm::zip(op->getResults(), flat->getResults())) {
     auto type = typeOf(before);
-    after.setType(type.clone(insertUnitHeight(type.getShape())));
-    alternative.results.push_back(b.reshape(after, type.getShape()));
+    after.setType(type.clone(insertUnitHeight(staticShape(type))));
+    alternative.results.push_back(b.reshape(after, staticShape(type)));
   }
   alternative.work = {flat};
   return alternative;

@@ -3,6 +3,7 @@
 #include "ir/dlc/Attributes.h"
 #include "ir/dlc/Contraction.h"
 
+#include "ir/dlc/Shape.h"
 #include "passes/Devices.h"
 #include "passes/layout/Alternatives.h"
 #include "passes/layout/Tag.h"
@@ -96,7 +97,7 @@ private:
     RankedTensorType x = typeOf(product->getOperand(0));
     Type element = x.getElementType();
     auto isFilled = [](Value value) {
-      return typeOf(value).hasStaticShape() && typeOf(value).getNumElements() > 0;
+      return typeOf(value).hasStaticShape() && staticElements(typeOf(value)) > 0;
     };
     return llvm::all_of(llvm::concat<Value>(product->getOperands(), product->getResults()),
                         isFilled) &&

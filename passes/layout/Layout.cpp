@@ -1,5 +1,6 @@
 //===- Layout.cpp - layout assignment for activations ---------------------===//
 #include "ir/dlc/Attributes.h"
+#include "ir/dlc/Shape.h"
 #include "passes/Costs.h"
 #include "passes/OpNames.h"
 #include "passes/OptionPass.h"
@@ -308,7 +309,7 @@ private:
     if (op->hasTrait<Elementwise>()) {
       RankedTensorType type = typeOf(op->getResult(0));
       return llvm::all_of(op->getOperands(), [&](Value operand) {
-        return shapeOf(operand) == type.getShape() ||
+        return shapeOf(operand) == staticShape(type) ||
                hasSameMemoryOrder(shapeOf(operand), type.getRank(), tag);
       });
     }

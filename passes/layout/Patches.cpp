@@ -6,6 +6,7 @@
 // bytes along the channels: the three channels of an RGB image are padded to eight with zeros.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/dlc/Shape.h"
 #include "passes/layout/Alternatives.h"
 
 using namespace mlir;
@@ -35,7 +36,7 @@ Value patchesToRows(Value x, ArrayRef<int64_t> window, ArrayRef<int64_t> places,
     order.push_back(int64_t(d));
   int64_t columns = shape[1] * ShapedType::getNumElements(window);
   Value transposed = b.make<TransposeOp>(b.reshape(x, parts), order);
-  return b.reshape(transposed, {typeOf(x).getNumElements() / columns, columns});
+  return b.reshape(transposed, {staticElements(typeOf(x)) / columns, columns});
 }
 
 /// Returns the permutation of [N, C, spatial..] to channels last. channelsFirstOrder() returns the
@@ -129,7 +130,7 @@ std::optional<Alternative> padChannelsToVector(Operation *op, AlternativeBuilder
     Shape shape(shapeOf(w)), start(shape.size(), 0), step(shape.size(), 1);
     RankedTensorType type = typeOf(result);
     shape[1] = whole;
-    result.setType(RankedTensorType::get(shape, type.getElementType(), type.getEncoding()));
+    result.setType(makeTensorType(shape, type.getElementType(), type.getEncoding()));
     result = b.make<SliceOp>(result, start, Shape(shapeOf(w)), step);
   }
   return Alternative{{result}, {wide}, {images}};

@@ -3,6 +3,7 @@
 
 #include "ir/dlc/IndexMap.h"
 
+#include "ir/dlc/Shape.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -30,8 +31,7 @@ std::optional<Tag> Tag::parse(StringRef tag) {
 }
 
 RankedTensorType withLayout(RankedTensorType type, StringRef tag) {
-  return RankedTensorType::get(type.getShape(), type.getElementType(),
-                               deviceOf(type).withLayout(tag));
+  return withPlace(type, deviceOf(type).withLayout(tag));
 }
 
 std::string normalizeTag(StringRef tag) {
@@ -89,8 +89,8 @@ bool preservesMemoryOrder(RankedTensorType x, ArrayRef<int64_t> permutation, Ran
   if (!from || !to)
     return false;
   // Dimensions of size 1 are ignored, because their position in memory order does not matter.
-  llvm::erase_if(*from, [&](int64_t d) { return x.getDimSize(d) == 1; });
-  llvm::erase_if(*to, [&](int64_t d) { return y.getDimSize(d) == 1; });
+  llvm::erase_if(*from, [&](int64_t d) { return staticDim(x, d) == 1; });
+  llvm::erase_if(*to, [&](int64_t d) { return staticDim(y, d) == 1; });
   for (int64_t &d : *to)
     d = permutation[d];
   return *from == *to;
@@ -138,7 +138,7 @@ bool isOutermost(RankedTensorType type, int64_t axis) {
     int64_t d = tag && !tag->order.empty() ? tag->order[place] : place;
     if (d == axis)
       return true;
-    if (type.getDimSize(d) != 1)
+    if (staticDim(type, d) != 1)
       return false;
   }
   return false;
@@ -151,14 +151,14 @@ std::optional<int64_t> contiguousSliceOffset(SliceOp op) {
     return std::nullopt;
   if (tag.empty())
     return getContiguousOffset(op);
-  if (layoutOf(to) != tag || !slicesAlongBlocks(op, tag) || to.getNumElements() == 0)
+  if (layoutOf(to) != tag || !slicesAlongBlocks(op, tag) || staticElements(to) == 0)
     return std::nullopt;
   std::optional<int64_t> start;
-  for (auto [d, size] : llvm::enumerate(from.getShape()))
-    if (to.getDimSize(d) != size) {
+  for (auto [d, size] : llvm::enumerate(staticShape(from)))
+    if (staticDim(to, d) != size) {
       if (start || !isOutermost(from, int64_t(d)))
         return std::nullopt;
-      start = op.getStart()[d] * (from.getNumElements() / size);
+      start = op.getStart()[d] * (staticElements(from) / size);
     }
   return start.value_or(0);
 }

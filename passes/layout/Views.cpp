@@ -1,6 +1,7 @@
 //===- Views.cpp - transpositions that become views by a layout -----------===//
 #include "passes/layout/Views.h"
 
+#include "ir/dlc/Shape.h"
 #include "passes/Dimensions.h"
 #include "passes/layout/Alternatives.h"
 #include "passes/layout/Tag.h"
@@ -13,8 +14,8 @@ namespace dlc {
 namespace {
 
 RankedTensorType permuteType(RankedTensorType type, ArrayRef<int64_t> permutation) {
-  return RankedTensorType::get(permuteBroadcastShape(type.getShape(), permutation),
-                               type.getElementType(), deviceOf(type));
+  return makeTensorType(permuteBroadcastShape(staticShape(type), permutation),
+                        type.getElementType(), deviceOf(type));
 }
 
 /// Returns the TransposedViewOp that defines the value, if it is a view of a row-major tensor,
@@ -32,7 +33,7 @@ public:
 
   bool matches() {
     for (Value operand : op->getOperands()) {
-      if (shapeOf(operand) != type.getShape()) {
+      if (shapeOf(operand) != staticShape(type)) {
         if (llvm::count_if(shapeOf(operand), [](int64_t d) { return d != 1; }) > 1)
           return false;
         continue;
@@ -67,7 +68,7 @@ private:
   /// is used.
   Value plainOf(Value operand, ArrayRef<int64_t> inverse, AlternativeBuilder &b) {
     ArrayRef<int64_t> own = shapeOf(operand);
-    if (own == type.getShape()) {
+    if (own == staticShape(type)) {
       if (TransposedViewOp view = matchRowMajorView(operand))
         return view.getX();
       return b.make<TransposedViewOp>(permuteType(typeOf(operand), inverse), operand, inverse);
@@ -185,8 +186,7 @@ void sinkImageReshapes(Block &block, int64_t rank) {
     }
     Operation *inner = b.builder.clone(op, mapping);
     RankedTensorType type = typeOf(op.getResult(0));
-    inner->getResult(0).setType(
-        RankedTensorType::get(image, type.getElementType(), type.getEncoding()));
+    inner->getResult(0).setType(makeTensorType(image, type.getElementType(), type.getEncoding()));
     op.getResult(0).replaceAllUsesWith(b.reshape(inner->getResult(0), merged));
     op.erase();
     reshape.erase();

@@ -2,6 +2,7 @@
 #include "passes/place/Apply.h"
 
 #include "ir/dlc/Attributes.h"
+#include "ir/dlc/Shape.h"
 #include "passes/OpNames.h"
 #include "passes/TensorBuilder.h"
 
@@ -14,15 +15,12 @@ namespace {
 
 Type assignDevice(Type type, OnAttr device) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor || tensor.getEncoding())
-    return type;
-  return RankedTensorType::get(tensor.getShape(), tensor.getElementType(), device);
+  return tensor && !getPlace(tensor) ? withPlace(tensor, device) : type;
 }
 
 /// Returns the same type on another device, with the same layout.
 RankedTensorType changeDevice(RankedTensorType type, OnAttr device) {
-  return RankedTensorType::get(type.getShape(), type.getElementType(),
-                               device.withLayout(layoutOf(type)));
+  return withPlace(type, device.withLayout(layoutOf(type)));
 }
 
 /// Returns an attribute with the same elements and another type, or null if the kind of attribute

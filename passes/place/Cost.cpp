@@ -1,6 +1,7 @@
 //===- Cost.cpp - cost model of devices and of the links between them -----===//
 #include "passes/place/Cost.h"
 
+#include "ir/dlc/Shape.h"
 #include "ir/tensor/Tensor.h"
 #include "passes/Devices.h"
 #include "passes/TensorBuilder.h"
@@ -17,8 +18,8 @@ namespace {
 double elementsOf(Value value) {
   double count = 1;
   if (auto type = dyn_cast<RankedTensorType>(value.getType()))
-    for (int64_t dim : type.getShape())
-      count *= ShapedType::isDynamic(dim) ? 1 : double(dim);
+    for (const Dim &dim : TensorShape(type).dims())
+      count *= dim.isStatic() ? double(dim.number()) : 1;
   return count;
 }
 
@@ -36,9 +37,10 @@ int64_t tensorBytes(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     return 0;
-  SmallVector<int64_t> shape(tensor.getShape());
-  std::ranges::replace(shape, ShapedType::kDynamic, int64_t(1));
-  return ref::storageBytes(tensor.clone(shape));
+  SmallVector<int64_t> shape;
+  for (const Dim &dim : TensorShape(tensor).dims())
+    shape.push_back(dim.isStatic() ? dim.number() : 1);
+  return ref::storageBytes(makeTensorType(shape, tensor.getElementType()));
 }
 
 double estimateMemoryTraffic(Operation *op) {

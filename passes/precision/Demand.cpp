@@ -1,5 +1,6 @@
 //===- Demand.cpp - values that matmuls and convolutions need in 16 bits ----===//
 #include "passes/precision/Demand.h"
+#include "ir/dlc/Shape.h"
 
 using namespace mlir;
 
@@ -67,7 +68,7 @@ static bool isNotBroadcast(OpOperand &use, Value result) {
   if (isa<PadOp>(use.getOwner()))
     return use.getOperandNumber() == 0;
   bool stretches = use.getOwner()->hasTrait<Elementwise>() || isa<BroadcastOp>(use.getOwner());
-  return !stretches || from.getShape() == to.getShape();
+  return !stretches || TensorShape(from) == TensorShape(to);
 }
 
 FloatType PrecisionDemand::wantedBy(OpOperand &use) const {

@@ -15,6 +15,7 @@
 // checks for values that exceed 16-bit types.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/dlc/Shape.h"
 #include "passes/Costs.h"
 #include "passes/Devices.h"
 #include "passes/OptionPass.h"
@@ -157,8 +158,7 @@ private:
   }
 
   static RankedTensorType single(RankedTensorType type) {
-    return RankedTensorType::get(type.getShape(), Float32Type::get(type.getContext()),
-                                 type.getEncoding());
+    return withElement(type, Float32Type::get(type.getContext()));
   }
   static bool isOnGpu(Value value) { return can(deviceOf(value.getType()), DLC_DEVICE_GPU_CODE); }
 

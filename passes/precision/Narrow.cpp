@@ -1,14 +1,10 @@
 //===- Narrow.cpp - converts matmuls and convolutions to 16-bit types -----===//
 #include "passes/precision/Narrow.h"
+#include "ir/dlc/Shape.h"
 
 using namespace mlir;
 
 namespace dlc::precision {
-
-static RankedTensorType withElement(Type type, Type element) {
-  auto tensor = cast<RankedTensorType>(type);
-  return RankedTensorType::get(tensor.getShape(), element, tensor.getEncoding());
-}
 
 static Value castTo(OpBuilder &builder, Value value, Type element) {
   return TensorBuilder(builder, value.getLoc()).cast(value, element);
@@ -60,7 +56,7 @@ void PrecisionNarrowing::widen(OpOperand &operand) {
 }
 
 void PrecisionNarrowing::convert(Value result, FloatType type) {
-  result.setType(withElement(result.getType(), type));
+  result.setType(withElement(cast<RankedTensorType>(result.getType()), type));
   converted[result] = type;
 }
 

@@ -8,6 +8,7 @@
 // is faster if a matmul is bound by weight bandwidth, as with one row of x.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/dlc/Shape.h"
 #include "ir/tensor/Tensor.h"
 #include "passes/Costs.h"
 #include "passes/Devices.h"
@@ -132,7 +133,7 @@ private:
   /// exact conversion, all of them must be bound by weight bandwidth.
   bool isWeight(ConstantOp constant) const {
     auto type = typeOf(constant.getResult());
-    if (!type.getElementType().isF32() || type.getRank() < 2 || type.getNumElements() < kMin)
+    if (!type.getElementType().isF32() || type.getRank() < 2 || staticElements(type) < kMin)
       return false;
     std::optional<bool> transposed;
     for (OpOperand &use : constant->getUses()) {
@@ -162,7 +163,7 @@ private:
     OpBuilder builder(constant);
     TensorBuilder b(builder, constant.getLoc());
     auto type = typeOf(constant.getResult());
-    WeightColumns columns(type.getShape(), transposed);
+    WeightColumns columns(staticShape(type), transposed);
     return form == WeightType::Int8 ? inBytes(b, type, from, columns)
                                     : inHalves(b, type, from, columns);
   }
@@ -188,9 +189,9 @@ private:
     ref::Tensor halves = ref::Tensor::empty(type.clone(BFloat16Type::get(type.getContext())));
     auto *to = reinterpret_cast<uint16_t *>(halves.mutableData());
     double most = 0;
-    for (int64_t i = 0; i < type.getNumElements(); ++i)
+    for (int64_t i = 0; i < staticElements(type); ++i)
       most = std::max(most, double(std::abs(from[i])));
-    for (int64_t i = 0; i < type.getNumElements(); ++i) {
+    for (int64_t i = 0; i < staticElements(type); ++i) {
       to[i] = roundToBF16(from[i]);
       losses.count(from[i], widened(to[i]), most);
     }
@@ -200,7 +201,7 @@ private:
 
   NarrowWeights inBytes(TensorBuilder &b, RankedTensorType type, const float *from,
                         const WeightColumns &c) {
-    SmallVector<int64_t> shape(type.getShape().drop_back(2));
+    SmallVector<int64_t> shape(staticShape(type).drop_back(2));
     if (!shape.empty())
       shape.push_back(1);
     shape.push_back(c.columns);
@@ -247,7 +248,7 @@ bool exceedCaches(ArrayRef<MatmulOp> products) {
   int64_t bytes = 0;
   for (MatmulOp product : products)
     if (isWeightBandwidthBound(product) && product.getB().getDefiningOp<ConstantOp>())
-      bytes += typeOf(product.getB()).getNumElements() * int64_t(sizeof(float));
+      bytes += staticElements(typeOf(product.getB())) * int64_t(sizeof(float));
   return bytes >= kBytes;
 }
 

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/dlc/Attributes.h"
 #include "ir/dlc/Collective.h"
+#include "ir/dlc/Shape.h"
 #include "passes/Passes.h"
 #include "passes/TensorBuilder.h"
 
@@ -115,7 +116,7 @@ private:
   }
 
   static int64_t bytesOf(AllReduceOp op) {
-    return typeOf(op.getX()).getNumElements() *
+    return staticElements(typeOf(op.getX())) *
            ref::elementBytes(typeOf(op.getX()).getElementType());
   }
 
@@ -134,7 +135,7 @@ private:
     TensorBuilder b(builder, builder.getFusedLoc(places));
     SmallVector<Value> flat;
     for (AllReduceOp op : range.members)
-      flat.push_back(b.reshape(op.getX(), {typeOf(op.getX()).getNumElements()}));
+      flat.push_back(b.reshape(op.getX(), {staticElements(typeOf(op.getX()))}));
     Value all = b.make<ConcatOp>(flat, 0);
     int64_t start = 0;
     for (ArrayRef<AllReduceOp> rest = range.members; !rest.empty();) {
@@ -154,20 +155,20 @@ private:
   /// range. Returns the bucket's number of elements.
   int64_t reduce(TensorBuilder &b, Value range, int64_t start, ArrayRef<AllReduceOp> members) {
     auto part = [&](Value of, int64_t first, int64_t size) -> Value {
-      if (size == typeOf(of).getNumElements())
+      if (size == staticElements(typeOf(of)))
         return of;
       return b.make<SliceOp>(of, SmallVector<int64_t>{first}, SmallVector<int64_t>{size},
                              SmallVector<int64_t>{1});
     };
     int64_t size = 0;
     for (AllReduceOp op : members)
-      size += typeOf(op.getX()).getNumElements();
+      size += staticElements(typeOf(op.getX()));
     AllReduceOp like = members.front();
     Value bucket = b.make<AllReduceOp>(like.getKindAttr(), part(range, start, size),
                                        like.getGroupAttr(), like.getSizeAttr(), IntegerAttr());
     int64_t at = 0;
     for (AllReduceOp op : members) {
-      int64_t elements = typeOf(op.getX()).getNumElements();
+      int64_t elements = staticElements(typeOf(op.getX()));
       op.getY().replaceAllUsesWith(b.reshape(part(bucket, at, elements), shapeOf(op.getY())));
       at += elements;
     }

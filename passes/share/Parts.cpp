@@ -2,6 +2,7 @@
 #include "passes/share/Parts.h"
 
 #include "ir/dlc/Collective.h"
+#include "ir/dlc/Shape.h"
 
 using namespace mlir;
 
@@ -40,9 +41,9 @@ Value PartBuilder::shareOfRank(Value rows) {
 
 Value PartBuilder::part(Value whole, const Share &share) {
   RankedTensorType type = partType(typeOf(whole), share, ranks);
-  ContiguousRuns runs(type.getShape(), share);
+  ContiguousRuns runs(staticShape(type), share);
   Value byRank = transpose(b.reshape(whole, {runs.count, ranks, runs.elements}));
-  return b.reshape(shareOfRank(byRank), type.getShape());
+  return b.reshape(shareOfRank(byRank), staticShape(type));
 }
 
 Value PartBuilder::gather(Value part, const Share &share) {
@@ -65,7 +66,7 @@ Value PartBuilder::number(int64_t value, Value like) { return b.scalar(double(va
 
 PartBuilder::Places PartBuilder::placesOf(Value indices, int64_t rows) {
   RankedTensorType type = typeOf(indices);
-  auto all = RankedTensorType::get({ranks}, type.getElementType(), deviceOf(type));
+  auto all = makeTensorType({ranks}, type.getElementType(), deviceOf(type));
   SmallVector<Attribute> firsts;
   for (int64_t rank = 0; rank < ranks; ++rank)
     firsts.push_back(builder.getIntegerAttr(type.getElementType(), rank * rows));

@@ -2,6 +2,7 @@
 #ifndef DLC_PASSES_SHARE_SHARE_H
 #define DLC_PASSES_SHARE_SHARE_H
 
+#include "ir/dlc/Shape.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
 
@@ -39,9 +40,9 @@ inline mlir::RankedTensorType partType(mlir::RankedTensorType whole, const Share
                                        int64_t ranks) {
   if (!share.isSplit())
     return whole;
-  llvm::SmallVector<int64_t> shape(whole.getShape());
+  llvm::SmallVector<int64_t> shape(staticShape(whole));
   shape[size_t(share.dimension)] /= ranks;
-  return mlir::RankedTensorType::get(shape, whole.getElementType(), whole.getEncoding());
+  return makeTensorType(shape, whole.getElementType(), whole.getEncoding());
 }
 
 /// Returns the value's name for diagnostics, such as "'fc1.weight'", or a description if it has no

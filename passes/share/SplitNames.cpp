@@ -3,6 +3,7 @@
 
 #include "ir/dlc/Attributes.h"
 #include "ir/dlc/Infer.h"
+#include "ir/dlc/Shape.h"
 #include "passes/OpNames.h"
 #include "passes/TensorBuilder.h"
 #include "passes/share/Analysis.h"
@@ -65,10 +66,10 @@ LogicalResult split(func::FuncOp function, unsigned argument, StringRef name,
   auto module = function->getParentOfType<ModuleOp>();
   if (!dimension)
     return emitInvalidSplit(module, request.text)
-           << "'" << name << "' has shape " << shapeText(type.getShape())
+           << "'" << name << "' has shape " << TensorShape(type).text()
            << ", which has no dimension " << request.where << "; choose one from 0 to "
            << type.getRank() - 1;
-  int64_t size = type.getDimSize(unsigned(*dimension)), shares = ranks * request.blocks;
+  int64_t size = staticDim(type, unsigned(*dimension)), shares = ranks * request.blocks;
   if (size % shares != 0)
     return emitInvalidSplit(module, request.text)
            << "'" << name << "' has " << size << " along dimension " << *dimension << ", which "

@@ -18,6 +18,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/dlc/Attributes.h"
 #include "ir/dlc/Collective.h"
+#include "ir/dlc/Shape.h"
 #include "passes/Compositions.h"
 #include "passes/Passes.h"
 #include "passes/TensorBuilder.h"
@@ -145,7 +146,7 @@ void rewriteGradient(const BatchNormLayer &layer) {
     auto grad = cast<BatchNormGradOp>(op);
     Value x = grad.getX();
     auto broadcast = [&](Value vector) { return n.broadcast(x, vector); };
-    const double share = -double(shapeOf(x)[1]) / double(typeOf(x).getNumElements());
+    const double share = -double(shapeOf(x)[1]) / double(staticElements(typeOf(x)));
     Value r = n.rsqrt(broadcast(grad.getVariance()), grad.getEps().convertToDouble());
     Value slope = n.mul(n.mul(r, broadcast(dscale)), share),
           offset = n.mul(broadcast(dbias), share);

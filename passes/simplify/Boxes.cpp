@@ -4,6 +4,7 @@
 // box, in order. The patterns rewrite these to slices and concatenations.
 //
 //===-------------------------------------------------------------------------------===//
+#include "ir/dlc/Shape.h"
 #include "passes/simplify/Constants.h"
 #include "passes/simplify/Patterns.h"
 
@@ -64,7 +65,7 @@ std::optional<int64_t> findReshapedDim(ArrayRef<int64_t> from, int64_t dim, Arra
 
 std::optional<IotaPattern> matchIotaPattern(Value value) {
   RankedTensorType type = typeOf(value);
-  if (!type.hasStaticShape() || type.getNumElements() == 0)
+  if (!type.hasStaticShape() || staticElements(type) == 0)
     return std::nullopt;
   if (std::optional<double> splat = splatValue(value))
     return IotaPattern{int64_t(*splat), std::nullopt};
@@ -73,7 +74,7 @@ std::optional<IotaPattern> matchIotaPattern(Value value) {
     return std::nullopt;
   if (isa<ConstantOp>(op)) {
     std::optional<ref::Tensor> tensor = constantTensor(value);
-    return tensor ? countIn(*tensor, type.getShape(), std::nullopt) : std::nullopt;
+    return tensor ? countIn(*tensor, staticShape(type), std::nullopt) : std::nullopt;
   }
   if (auto iota = dyn_cast<IotaOp>(op))
     return IotaPattern{0, int64_t(iota.getAxis())};
@@ -89,7 +90,7 @@ std::optional<IotaPattern> matchIotaPattern(Value value) {
   if (auto reshape = dyn_cast<ReshapeOp>(op)) {
     std::optional<IotaPattern> count = matchIotaPattern(reshape.getX());
     if (count && count->dim) {
-      count->dim = findReshapedDim(shapeOf(reshape.getX()), *count->dim, type.getShape());
+      count->dim = findReshapedDim(shapeOf(reshape.getX()), *count->dim, staticShape(type));
       if (!count->dim)
         return std::nullopt;
     }
@@ -107,10 +108,10 @@ struct Box {
 /// cover a box in row-major order.
 std::optional<Box> matchIndexBox(Value indices, ArrayRef<int64_t> shape) {
   RankedTensorType type = typeOf(indices);
-  if (!type.hasStaticShape() || type.getRank() == 0 || type.getNumElements() == 0)
+  if (!type.hasStaticShape() || type.getRank() == 0 || staticElements(type) == 0)
     return std::nullopt;
-  ArrayRef<int64_t> grid = type.getShape().drop_back();
-  int64_t components = type.getShape().back();
+  ArrayRef<int64_t> grid = staticShape(type).drop_back();
+  int64_t components = staticShape(type).back();
   std::vector<std::optional<IotaPattern>> counts;
   auto concat = indices.getDefiningOp<ConcatOp>();
   if (concat && int64_t(concat.getAxis()) == type.getRank() - 1) {
@@ -123,7 +124,7 @@ std::optional<Box> matchIndexBox(Value indices, ArrayRef<int64_t> shape) {
     counts.push_back(matchIotaPattern(indices));
   } else if (std::optional<ref::Tensor> tensor = constantTensor(indices)) {
     for (int64_t k = 0; k < components; ++k) {
-      counts.push_back(countIn(*tensor, type.getShape(), k));
+      counts.push_back(countIn(*tensor, staticShape(type), k));
       if (!counts.back())
         return std::nullopt;
     }

@@ -1,4 +1,5 @@
 //===- Concats.cpp - simplifies users of concatenations -------------------===//
+#include "ir/dlc/Shape.h"
 #include "passes/TensorBuilder.h"
 #include "passes/simplify/Patterns.h"
 
@@ -43,7 +44,7 @@ struct MergeStackReshape : OpRewritePattern<ReshapeOp> {
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
     auto concat = op.getX().getDefiningOp<ConcatOp>();
     if (!concat || !concat.getY().hasOneUse() || !typeOf(op.getX()).hasStaticShape() ||
-        !typeOf(op.getY()).hasStaticShape() || typeOf(op.getY()).getNumElements() == 0)
+        !typeOf(op.getY()).hasStaticShape() || staticElements(typeOf(op.getY())) == 0)
       return failure();
     int64_t axis = concat.getAxis(), count = concat.getXs().size();
     ArrayRef<int64_t> from = shapeOf(op.getX()), to = shapeOf(op.getY());
@@ -144,7 +145,7 @@ private:
     }
     Operation *copy = rewriter.clone(*made, map);
     copy->getResult(0).setType(
-        RankedTensorType::get(shapeOf(part), type.getElementType(), deviceOf(type)));
+        makeTensorType(shapeOf(part), type.getElementType(), deviceOf(type)));
     return copy->getResult(0);
   }
 };

@@ -1,6 +1,7 @@
 //===- Constants.cpp - reads and creates constants in rewrite patterns ----===//
 #include "passes/simplify/Constants.h"
 
+#include "ir/dlc/Shape.h"
 #include "ir/reference/Evaluate.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -59,7 +60,7 @@ ElementsAttr constantAttr(const ref::Tensor &tensor, RankedTensorType type) {
     equal = std::memcmp(tensor.data(), tensor.data() + i * bytes, bytes) == 0;
   if (!equal)
     return retyped(tensor.toAttr());
-  auto one = RankedTensorType::get({}, tensor.getElementType());
+  auto one = makeTensorType({}, tensor.getElementType());
   auto element =
       cast<DenseElementsAttr>(ref::Tensor::borrow(one, tensor.data(), tensor.owner()).toAttr());
   return DenseElementsAttr::get(type, element.getSplatValue<Attribute>());
@@ -75,7 +76,7 @@ std::optional<std::vector<double>> getPerChannelConstant(Value value, int64_t ra
   RankedTensorType type = typeOf(value);
   if (!isa<FloatType>(type.getElementType()) || !type.hasStaticShape() || type.getRank() > rank)
     return std::nullopt;
-  for (auto [d, size] : llvm::enumerate(type.getShape()))
+  for (auto [d, size] : llvm::enumerate(staticShape(type)))
     if (size != 1 && (int64_t(d) + rank - type.getRank() != 1 || size != channels))
       return std::nullopt;
   if (std::optional<double> splat = splatValue(value))

@@ -1,5 +1,6 @@
 //===- FoldConstants.cpp - evaluates operations on constants --------------===//
 #include "ir/dlc/Collective.h"
+#include "ir/dlc/Shape.h"
 #include "ir/reference/Evaluate.h"
 #include "passes/Costs.h"
 #include "passes/QuantizedWeights.h"
@@ -15,7 +16,7 @@ namespace dlc {
 static int64_t elementsOf(ValueRange values) {
   int64_t elements = 0;
   for (Value value : values)
-    elements += typeOf(value).getNumElements();
+    elements += staticElements(typeOf(value));
   return elements;
 }
 
@@ -126,7 +127,7 @@ private:
 bool isFoldingProfitable(Operation *op) {
   int64_t read = 0, written = elementsOf(op->getResults());
   for (Value operand : op->getOperands())
-    read += splatValue(operand) ? 1 : typeOf(operand).getNumElements();
+    read += splatValue(operand) ? 1 : staticElements(typeOf(operand));
   // Results are limited in size, because constants are stored in the compiled program, which
   // folding must not enlarge much.
   return countEvaluatorReads(op) <= kMaxEvaluated && written <= maxElements &&

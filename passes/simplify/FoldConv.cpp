@@ -1,4 +1,5 @@
 //===- FoldConv.cpp - folds per-channel operations into convolution weights ---===//
+#include "ir/dlc/Shape.h"
 #include "passes/ConstantRewrites.h"
 #include "passes/simplify/Constants.h"
 #include "passes/simplify/Patterns.h"
@@ -54,7 +55,7 @@ struct ConstantConv {
 ref::Tensor scaleWeights(const ConstantConv &conv, const ref::Tensor &weights,
                          ArrayRef<double> scale) {
   ref::Tensor scaled = ref::Tensor::empty(weights.getType());
-  ArrayRef<int64_t> shape = weights.getShape();
+  ArrayRef<int64_t> shape = staticShape(weights);
   int64_t window = weights.size() / std::max<int64_t>(shape[0] * shape[1], 1);
   bool isF32 = weights.getElementType().isF32();
   for (int64_t i = 0, at = 0; i < shape[0]; ++i)
@@ -122,7 +123,7 @@ bool mayFold(const ConstantConv &conv, Operation *root, const ref::Tensor &weigh
   std::vector<double> largest(conv.channels, 0);
   for (size_t c = 0; c < factors.size(); ++c)
     factors[c].push_back(affine.scale[c]);
-  ArrayRef<int64_t> shape = weights.getShape();
+  ArrayRef<int64_t> shape = staticShape(weights);
   int64_t window = weights.size() / std::max<int64_t>(shape[0] * shape[1], 1);
   for (int64_t i = 0, at = 0; isScaled && i < shape[0]; ++i)
     for (int64_t j = 0; j < shape[1]; ++j) {
@@ -151,7 +152,7 @@ LogicalResult foldInto(ConstantConv conv, Operation *root, const ChannelAffine &
     return failure();
   RankedTensorType weightsType = typeOf(conv.weights);
   auto biasType =
-      RankedTensorType::get({conv.channels}, weightsType.getElementType(), deviceOf(weightsType));
+      makeTensorType({conv.channels}, weightsType.getElementType(), deviceOf(weightsType));
   std::vector<double> old(conv.channels, 0);
   if (conv.bias) {
     auto read = constantTensor(conv.bias);
@@ -163,7 +164,7 @@ LogicalResult foldInto(ConstantConv conv, Operation *root, const ChannelAffine &
   if (!mayFold(conv, root, *weights, old, affine))
     return failure();
   ref::Tensor bias =
-      ref::Tensor::empty(RankedTensorType::get({conv.channels}, weightsType.getElementType()));
+      ref::Tensor::empty(makeTensorType({conv.channels}, weightsType.getElementType()));
   for (int64_t c = 0; c < conv.channels; ++c) {
     bias.setDouble(c, old[c] * affine.scale[c] + affine.shift[c]);
     if (!std::isfinite(bias.getDouble(c)))
@@ -220,12 +221,12 @@ struct FoldBatchNorm : OpRewritePattern<BatchNormOp> {
     if (!canComputeAsAffine(op, *affine))
       return failure();
     SmallVector<int64_t> shape(type.getRank() - 1, 1);
-    shape[0] = type.getDimSize(1);
+    shape[0] = staticDim(type, 1);
     auto constant = [&](ArrayRef<double> numbers) {
-      ref::Tensor tensor = ref::Tensor::empty(RankedTensorType::get(shape, type.getElementType()));
+      ref::Tensor tensor = ref::Tensor::empty(makeTensorType(shape, type.getElementType()));
       for (auto [c, number] : llvm::enumerate(numbers))
         tensor.setDouble(c, number);
-      auto placed = RankedTensorType::get(shape, type.getElementType(), deviceOf(type));
+      auto placed = makeTensorType(shape, type.getElementType(), deviceOf(type));
       return makeConstant(rewriter, op.getLoc(), tensor, placed);
     };
     TensorBuilder b(rewriter, op.getLoc());

@@ -1,4 +1,5 @@
 //===- Indexing.cpp - gathers and scatters at known indices, broadcasts ---===//
+#include "ir/dlc/Shape.h"
 #include "passes/simplify/Constants.h"
 #include "passes/simplify/Patterns.h"
 
@@ -15,7 +16,7 @@ struct Progression {
 
 std::optional<Progression> matchProgression(Value indices, int64_t size) {
   RankedTensorType type = typeOf(indices);
-  if (!type.hasStaticShape() || type.getNumElements() == 0 || type.getNumElements() > 65536)
+  if (!type.hasStaticShape() || staticElements(type) == 0 || staticElements(type) > 65536)
     return std::nullopt;
   std::optional<ref::Tensor> tensor = constantTensor(indices);
   if (!tensor)
@@ -88,8 +89,7 @@ struct SinkBroadcast : OpTraitRewritePattern<Elementwise> {
     if (!broadcast || !broadcast.getY().hasOneUse())
       return failure();
     RankedTensorType type = typeOf(op->getResult(0));
-    auto small =
-        RankedTensorType::get(shapeOf(broadcast.getX()), type.getElementType(), deviceOf(type));
+    auto small = makeTensorType(shapeOf(broadcast.getX()), type.getElementType(), deviceOf(type));
     Operation *inner = rewriter.clone(*op);
     inner->setOperand(0, broadcast.getX());
     inner->getResult(0).setType(small);
@@ -121,7 +121,7 @@ struct ScatterRows : OpRewritePattern<ScatterElementsOp> {
     RankedTensorType type = typeOf(op.getX()), updates = typeOf(op.getUpdates());
     auto axis = int64_t(op.getAxis());
     if (!type.hasStaticShape() || !updates.hasStaticShape() || axis + 1 == type.getRank() ||
-        type.getShape().drop_front(axis + 1) != updates.getShape().drop_front(axis + 1))
+        staticShape(type).drop_front(axis + 1) != staticShape(updates).drop_front(axis + 1))
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
     Value rows = matchRowIndices(b, op.getIndices(), axis);

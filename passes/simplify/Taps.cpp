@@ -1,4 +1,5 @@
 //===- Taps.cpp - removes convolution window elements that read only padding ---===//
+#include "ir/dlc/Shape.h"
 #include "passes/TensorBuilder.h"
 #include "passes/simplify/Patterns.h"
 
@@ -23,18 +24,17 @@ struct DropPaddingOnlyTaps : OpRewritePattern<ConvOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ConvOp op, PatternRewriter &rewriter) const override {
     RankedTensorType x = typeOf(op.getX()), w = typeOf(op.getW()), y = typeOf(op.getY());
-    if (!x.hasStaticShape() || !w.hasStaticShape() || !y.hasStaticShape() ||
-        y.getNumElements() == 0)
+    if (!x.hasStaticShape() || !w.hasStaticShape() || !y.hasStaticShape() || staticElements(y) == 0)
       return failure();
     auto low = llvm::to_vector(op.getLow()), high = llvm::to_vector(op.getHigh()),
          dilations = llvm::to_vector(op.getDilations());
-    SmallVector<int64_t> start(w.getRank(), 0), size(w.getShape()), stride(w.getRank(), 1);
+    SmallVector<int64_t> start(w.getRank(), 0), size(staticShape(w)), stride(w.getRank(), 1);
     for (size_t d = 0; d < low.size(); ++d) {
       auto isPadding = [&, padding = low[d]](int64_t tap) {
-        return !meetsImage(tap, y.getDimSize(d + 2), x.getDimSize(d + 2), op.getStrides()[d],
+        return !meetsImage(tap, staticDim(y, d + 2), staticDim(x, d + 2), op.getStrides()[d],
                            dilations[d], padding);
       };
-      int64_t begin = 0, end = w.getDimSize(d + 2);
+      int64_t begin = 0, end = staticDim(w, d + 2);
       for (; begin + 1 < end && low[d] >= dilations[d] && isPadding(begin); ++begin)
         low[d] -= dilations[d];
       for (; begin + 1 < end && high[d] >= dilations[d] && isPadding(end - 1); --end)
@@ -44,11 +44,11 @@ struct DropPaddingOnlyTaps : OpRewritePattern<ConvOp> {
       if (end - begin == 1)
         dilations[d] = 1;
     }
-    if (ArrayRef<int64_t>(size) == w.getShape() &&
+    if (ArrayRef<int64_t>(size) == staticShape(w) &&
         ArrayRef<int64_t>(dilations) == op.getDilations())
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
-    Value taps = ArrayRef<int64_t>(size) == w.getShape()
+    Value taps = ArrayRef<int64_t>(size) == staticShape(w)
                      ? op.getW()
                      : b.make<SliceOp>(op.getW(), start, size, stride);
     rewriter.modifyOpInPlace(op, [&] {

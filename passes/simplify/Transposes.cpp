@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/dlc/Contraction.h"
+#include "ir/dlc/Shape.h"
 #include "passes/Dimensions.h"
 #include "passes/TensorBuilder.h"
 #include "passes/simplify/Patterns.h"
@@ -84,14 +85,14 @@ struct SinkThroughElementwise : OpTraitRewritePattern<Elementwise> {
     TransposeOp first;
     for (Value operand : op->getOperands())
       if (auto transpose = operand.getDefiningOp<TransposeOp>())
-        if (shapeOf(operand) == type.getShape() && !first)
+        if (shapeOf(operand) == staticShape(type) && !first)
           first = transpose;
     if (!first)
       return failure();
     ArrayRef<int64_t> permutation = first.getPermutation();
     for (Value operand : op->getOperands()) {
       if (auto transpose = operand.getDefiningOp<TransposeOp>();
-          transpose && shapeOf(operand) == type.getShape()) {
+          transpose && shapeOf(operand) == staticShape(type)) {
         if (transpose.getPermutation() != permutation || !onlyUser(transpose, op))
           return failure();
         continue;
@@ -104,7 +105,7 @@ struct SinkThroughElementwise : OpTraitRewritePattern<Elementwise> {
     IRMapping mapping;
     for (Value operand : op->getOperands()) {
       ArrayRef<int64_t> own = shapeOf(operand);
-      if (own == type.getShape()) {
+      if (own == staticShape(type)) {
         if (auto transpose = operand.getDefiningOp<TransposeOp>()) {
           mapping.map(operand, transpose.getX());
           continue;
@@ -115,9 +116,8 @@ struct SinkThroughElementwise : OpTraitRewritePattern<Elementwise> {
       mapping.map(operand, b.reshape(operand, permuteBroadcastShape(own, inverse)));
     }
     Operation *inner = rewriter.clone(*op, mapping);
-    inner->getResult(0).setType(
-        RankedTensorType::get(permuteBroadcastShape(type.getShape(), inverse),
-                              type.getElementType(), type.getEncoding()));
+    inner->getResult(0).setType(makeTensorType(permuteBroadcastShape(staticShape(type), inverse),
+                                               type.getElementType(), type.getEncoding()));
     rewriter.replaceOpWithNewOp<TransposeOp>(op, type, inner->getResult(0), permutation);
     return success();
   }

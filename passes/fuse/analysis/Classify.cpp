@@ -1,6 +1,7 @@
 //===- Classify.cpp - classifies operations for fusion --------------------===//
 #include "passes/fuse/analysis/Classify.h"
 
+#include "ir/dlc/Shape.h"
 #include "passes/Devices.h"
 
 #include "ir/dlc/IndexMap.h"
@@ -127,7 +128,7 @@ bool preservesVectorization(Operation *op) {
   constexpr int64_t vector = 16;
   auto reshape = dyn_cast<ReshapeOp>(op);
   if (reshape && typeOf(reshape.getX()).getRank() > 0 &&
-      typeOf(reshape.getX()).getNumElements() > 0) {
+      staticElements(typeOf(reshape.getX())) > 0) {
     int64_t run = shapeOf(reshape.getX()).back(), row = innermostSize(shapeOf(reshape.getY()));
     // On GPUs, a reshape is fused if it splits rows into parts of whole vectors, because threads
     // iterate over parts of rows.

@@ -2,6 +2,7 @@
 #include "passes/fuse/analysis/MonotonicGather.h"
 
 #include "ir/dlc/Attributes.h"
+#include "ir/dlc/Shape.h"
 #include "passes/Devices.h"
 #include "passes/simplify/Constants.h"
 
@@ -15,7 +16,7 @@ bool hasMonotonicIndices(GatherOp gather) {
   RankedTensorType x = typeOf(gather.getX()), indices = typeOf(gather.getIndices());
   constexpr int64_t most = 1 << 20;
   if (!layoutOf(x).empty() || indices.getRank() != 1 || !indices.hasStaticShape() ||
-      indices.getNumElements() > most)
+      staticElements(indices) > most)
     return false;
   std::optional<ref::Tensor> places = constantTensor(gather.getIndices());
   if (!places || places->size() == 0)
@@ -24,7 +25,7 @@ bool hasMonotonicIndices(GatherOp gather) {
     if (int64_t step = places->getInt(i) - places->getInt(i - 1); step < 0 || step > 1)
       return false;
   return places->getInt(0) >= 0 &&
-         places->getInt(places->size() - 1) < x.getDimSize(int64_t(gather.getAxis()));
+         places->getInt(places->size() - 1) < staticDim(x, int64_t(gather.getAxis()));
 }
 
 } // namespace

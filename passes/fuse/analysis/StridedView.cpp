@@ -1,6 +1,7 @@
 //===- StridedView.cpp - views of a buffer by offset and strides ----------===//
 #include "passes/fuse/analysis/StridedView.h"
 #include "ir/dlc/IndexMap.h"
+#include "ir/dlc/Shape.h"
 
 using namespace mlir;
 
@@ -44,7 +45,7 @@ bool StridedView::isContiguous() const {
       return false;
     elements *= size;
   }
-  return elements == typeOf(base).getNumElements();
+  return elements == staticElements(typeOf(base));
 }
 
 void StridedView::swapLastTwo() {

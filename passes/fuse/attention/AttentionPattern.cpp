@@ -1,6 +1,7 @@
 //===- AttentionPattern.cpp - matches attention composed of matmuls and a softmax ----===//
 #include "passes/fuse/attention/AttentionPattern.h"
 
+#include "ir/dlc/Shape.h"
 #include "passes/ConstantRewrites.h"
 
 using namespace mlir;
@@ -69,7 +70,7 @@ std::optional<AttentionPattern> AttentionPattern::match(SoftmaxOp softmax) {
   // dimensions.
   for (Value operand : {found.q, found.k, found.v})
     if (!typeOf(operand).hasStaticShape() || typeOf(operand).getRank() != rank ||
-        shapeOf(operand).drop_back(2) != type.getShape().drop_back(2))
+        shapeOf(operand).drop_back(2) != staticShape(type).drop_back(2))
       return std::nullopt;
   return found;
 }

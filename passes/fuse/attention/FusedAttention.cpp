@@ -2,6 +2,7 @@
 #include "passes/fuse/attention/FusedAttention.h"
 
 #include "ir/dlc/Attributes.h"
+#include "ir/dlc/Shape.h"
 #include "passes/Devices.h"
 using namespace mlir;
 
@@ -27,7 +28,7 @@ bool canFuseAttention(Operation *op, std::string *why) {
   };
   Value q = op->getOperand(0), k = op->getOperand(1), v = op->getOperand(2);
   for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
-    if (!typeOf(value).hasStaticShape() || typeOf(value).getNumElements() == 0)
+    if (!typeOf(value).hasStaticShape() || staticElements(typeOf(value)) == 0)
       return no("static shapes that are not empty");
   Type element = typeOf(q).getElementType();
   if (!element.isF32() && !element.isF16() && !element.isBF16())

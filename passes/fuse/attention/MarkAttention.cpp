@@ -1,5 +1,6 @@
 //===- MarkAttention.cpp - marks attention that stays whole ---------------===//
 #include "ir/dlc/Attributes.h"
+#include "ir/dlc/Shape.h"
 #include "passes/Costs.h"
 #include "passes/Devices.h"
 #include "passes/OptionPass.h"
@@ -21,8 +22,8 @@ double savedScoreBytes(Operation *op) {
   if (!canFuseAttention(op))
     return 0;
   auto q = typeOf(op->getOperand(0)), k = typeOf(op->getOperand(1));
-  return double(q.getNumElements()) / double(q.getShape().back()) *
-         double(k.getDimSize(k.getRank() - 2)) * double(ref::elementBytes(q.getElementType()));
+  return double(staticElements(q)) / double(staticShape(q).back()) *
+         double(staticDim(k, k.getRank() - 2)) * double(ref::elementBytes(q.getElementType()));
 }
 
 /// Returns whether the operation's device has the capabilities. The device is that of its result

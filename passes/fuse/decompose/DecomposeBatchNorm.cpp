@@ -5,6 +5,7 @@
 // order is the same in every layout.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/dlc/Shape.h"
 #include "passes/Compositions.h"
 #include "passes/fuse/decompose/DecomposePatterns.h"
 
@@ -77,7 +78,7 @@ struct BatchNormTrain : OpRewritePattern<BatchNormTrainOp> {
     Value x = op.getX(), scale = op.getScale();
     if (!typeOf(x).hasStaticShape())
       return rewriter.notifyMatchFailure(op, "the number of elements of a channel is unknown");
-    if (typeOf(x).getNumElements() == 0) {
+    if (staticElements(typeOf(x)) == 0) {
       // If there are no channels, all operands and results are empty, so that each result is
       // replaced by an operand of the same shape.
       rewriter.replaceOp(op, {x, scale, scale});

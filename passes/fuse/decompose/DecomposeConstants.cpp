@@ -1,4 +1,5 @@
 //===- DecomposeConstants.cpp - folds casts of constants for GPUs ---------===//
+#include "ir/dlc/Shape.h"
 #include "ir/reference/Evaluate.h"
 #include "passes/Devices.h"
 #include "passes/fuse/decompose/DecomposePatterns.h"
@@ -17,7 +18,7 @@ struct CastConstant : OpRewritePattern<CastOp> {
   LogicalResult matchAndRewrite(CastOp op, PatternRewriter &rewriter) const override {
     RankedTensorType type = typeOf(op.getY());
     if (!can(deviceOf(type), DLC_DEVICE_GPU_CODE) || !isEvaluable(op) || splatValue(op.getX()) ||
-        type.getNumElements() > kMaxEvaluated ||
+        staticElements(type) > kMaxEvaluated ||
         type.getElementTypeBitWidth() > typeOf(op.getX()).getElementTypeBitWidth())
       return failure();
     std::optional<ref::Tensor> constant = constantTensor(op.getX());

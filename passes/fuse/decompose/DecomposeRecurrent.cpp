@@ -5,6 +5,7 @@
 // converted to f32. All remaining layers become loops over time.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/dlc/Shape.h"
 #include "ir/reference/Evaluate.h"
 #include "passes/Costs.h"
 #include "passes/Devices.h"
@@ -82,7 +83,7 @@ template <typename Layer> bool isSupportedByLibrary(Layer op, Costs *costs) {
   if (OnAttr on = deviceOf(op.getX().getType()); on && !can(on, DLC_DEVICE_HOST_CODE))
     return false; // other devices run the layer as a loop of kernels
   for (Value operand : op->getOperands())
-    if (typeOf(operand).getNumElements() == 0)
+    if (staticElements(typeOf(operand)) == 0)
       return false;
   if (hasFewVectorsPerStep(op))
     return false;
@@ -195,7 +196,7 @@ void rewriteAsLoop(Operation *op, Direction direction, Value added, PatternRewri
   Value fromInput = b.make<AddOp>(b.make<MatmulOp>(x, w, false, true), added);
   fromInput = b.reshape(fromInput, {size.steps, size.batch, size.gated});
 
-  auto index = RankedTensorType::get({}, rewriter.getI64Type(), deviceOf(x.getType()));
+  auto index = makeTensorType({}, rewriter.getI64Type(), deviceOf(x.getType()));
   auto number = [&](int64_t value) -> Value {
     return b.make<ConstantOp>(llvm::cast<ElementsAttr>(DenseElementsAttr::get(index, value)));
   };
@@ -206,8 +207,8 @@ void rewriteAsLoop(Operation *op, Direction direction, Value added, PatternRewri
   auto state = llvm::cast<RankedTensorType>(types.front());
   SmallVector<Type> arguments{index}, results(types);
   llvm::append_range(arguments, types);
-  results.push_back(RankedTensorType::get({size.steps, size.batch, size.hidden},
-                                          state.getElementType(), state.getEncoding()));
+  results.push_back(makeTensorType({size.steps, size.batch, size.hidden}, state.getElementType(),
+                                   state.getEncoding()));
   Value last = reverse ? number(size.steps - 1) : Value();
   auto loop = LoopOp::create(rewriter, loc, results, number(size.steps), Value(), states);
   {

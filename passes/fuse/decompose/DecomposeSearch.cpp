@@ -1,4 +1,5 @@
 //===- DecomposeSearch.cpp - arg_reduce and topk of one element as vector reductions ----===//
+#include "ir/dlc/Shape.h"
 #include "passes/Devices.h"
 #include "passes/fuse/decompose/DecomposePatterns.h"
 
@@ -19,7 +20,7 @@ bool canDecomposeArgReduce(Value x, int64_t axis) {
   bool isRow = axis + 1 == type.getRank() && can(device, DLC_DEVICE_GPU_CODE);
   return (can(device, DLC_DEVICE_HOST_CODE) || isRow) && type.hasStaticShape() &&
          isa<FloatType>(type.getElementType()) && type.getElementTypeBitWidth() <= 32 &&
-         type.getDimSize(axis) <= kCountable && type.getNumElements() > 0;
+         staticDim(type, axis) <= kCountable && staticElements(type) > 0;
 }
 
 // topk(x, 1) -> max(x), arg_max(x)
@@ -52,9 +53,9 @@ struct ArgReduce : OpRewritePattern<ArgReduceOp> {
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
     SmallVector<int64_t> line(type.getRank(), 1);
-    line[axis] = type.getDimSize(axis);
-    Value place = b.make<IotaOp>(
-        RankedTensorType::get(line, rewriter.getF32Type(), type.getEncoding()), axis);
+    line[axis] = staticDim(type, axis);
+    Value place =
+        b.make<IotaOp>(makeTensorType(line, rewriter.getF32Type(), type.getEncoding()), axis);
     Value extreme = b.reduce(op.getKind(), op.getX(), axis);
     Value isIt = b.make<OrOp>(b.make<CompareOp>(Predicate::eq, op.getX(), extreme),
                               b.make<IsNanOp>(op.getX()));

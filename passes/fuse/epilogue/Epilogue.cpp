@@ -4,6 +4,7 @@
 #include "ir/dlc/Attributes.h"
 #include "ir/dlc/Contraction.h"
 
+#include "ir/dlc/Shape.h"
 #include "passes/ConstantRewrites.h"
 #include "passes/Devices.h"
 #include "passes/Rounding.h"
@@ -106,14 +107,14 @@ std::optional<EpilogueOp> matchBinary(Operation *op, Value value, int64_t channe
   if (!isLibraryFloat(epilogueOp.operand.getType()))
     return std::nullopt;
   auto type = typeOf(value);
-  if (typeOf(op->getResult(0)).getShape() != type.getShape())
+  if (staticShape(typeOf(op->getResult(0))) != staticShape(type))
     return std::nullopt;
-  bool full = typeOf(epilogueOp.operand).getShape() == type.getShape();
+  bool full = staticShape(typeOf(epilogueOp.operand)) == staticShape(type);
   if (!full && epilogueOp.scale != 1)
     return std::nullopt;
   if (full ? layoutOf(epilogueOp.operand.getType()) != layoutOf(type)
            : !hasOneElement(typeOf(epilogueOp.operand)) &&
-                 !isPerChannel(epilogueOp.operand, type.getShape(), channel))
+                 !isPerChannel(epilogueOp.operand, staticShape(type), channel))
     return std::nullopt;
   epilogueOp.kind = EpilogueOp::Kind::Binary;
   epilogueOp.binary = isa<AddOp>(op) || negated ? EpilogueBinary::Add

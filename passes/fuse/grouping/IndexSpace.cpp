@@ -1,5 +1,6 @@
 //===- IndexSpace.cpp - index maps of the values that a kernel computes ----===//
 #include "passes/fuse/grouping/IndexSpace.h"
+#include "ir/dlc/Shape.h"
 #include "passes/fuse/analysis/MonotonicGather.h"
 #include "passes/layout/Tag.h"
 
@@ -15,7 +16,7 @@ constexpr int maxRedundantOps = 8;
 
 SmallVector<int64_t> toVector(ArrayRef<int64_t> shape) { return llvm::to_vector(shape); }
 
-int64_t elements(Value value) { return typeOf(value).getNumElements(); }
+int64_t elements(Value value) { return staticElements(typeOf(value)); }
 
 /// Returns whether each element is reduced from one contiguous run of memory, so that further
 /// operations on this row find it in the cache. Returns false for a few long rows, which exceed the

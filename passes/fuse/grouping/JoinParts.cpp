@@ -1,4 +1,5 @@
 //===- JoinParts.cpp - on GPUs, fuses producers that are read in slices ----===//
+#include "ir/dlc/Shape.h"
 #include "passes/Devices.h"
 #include "passes/fuse/grouping/FuseSteps.h"
 
@@ -39,10 +40,10 @@ FusionOp findSlicingReader(FusionOp made) {
   for (Operation *user : bodyOf(reader).getArgument(use.getOperandNumber()).getUsers()) {
     if (!isa<SliceOp>(user))
       return nullptr;
-    elements += typeOf(user->getResult(0)).getNumElements();
+    elements += staticElements(typeOf(user->getResult(0)));
   }
   auto count = [](FusionOp fusion) { return bodyOf(fusion).getOperations().size(); };
-  bool fits = elements <= typeOf(made->getResult(0)).getNumElements() &&
+  bool fits = elements <= staticElements(typeOf(made->getResult(0))) &&
               count(made) + count(reader) <= maxFusionOps &&
               made->getNumOperands() + reader->getNumOperands() <= maxFusionInputs;
   return fits ? reader : nullptr;

@@ -1,4 +1,5 @@
 //===- Maps.cpp - groups elementwise operations and reductions ------------===//
+#include "ir/dlc/Shape.h"
 #include "passes/Devices.h"
 #include "passes/fuse/analysis/Rematerialised.h"
 #include "passes/fuse/grouping/FuseSteps.h"
@@ -143,7 +144,7 @@ private:
            llvm::all_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
                         [&](Type type) {
                           StringRef own = layoutOf(type);
-                          auto shape = cast<RankedTensorType>(type).getShape();
+                          auto shape = staticShape(cast<RankedTensorType>(type));
                           return own.empty() ? hasSameMemoryOrder(shape, parsed->order.size(), tag)
                                              : own == tag;
                         });

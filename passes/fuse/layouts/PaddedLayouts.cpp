@@ -1,4 +1,5 @@
 //===- PaddedLayouts.cpp - row-major layouts for generated kernels with padded blocks ----===//
+#include "ir/dlc/Shape.h"
 #include "passes/fuse/analysis/Classify.h"
 #include "passes/fuse/epilogue/Epilogue.h"
 #include "passes/fuse/grouping/FuseSteps.h"
@@ -11,11 +12,11 @@ namespace {
 
 bool hasPaddedBlocks(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && hasPartialBlock(type.getShape(), layoutOf(type));
+  return type && hasPartialBlock(staticShape(type), layoutOf(type));
 }
 
 RankedTensorType toRowMajorType(RankedTensorType type) {
-  return RankedTensorType::get(type.getShape(), type.getElementType(), deviceOf(type));
+  return makeTensorType(staticShape(type), type.getElementType(), deviceOf(type));
 }
 
 void setRowMajorType(Value value) {

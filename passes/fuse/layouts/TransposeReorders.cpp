@@ -1,5 +1,6 @@
 //===- TransposeReorders.cpp - reorders between layouts without blocks as transpositions ----===//
 #include "passes/fuse/layouts/TransposeReorders.h"
+#include "ir/dlc/Shape.h"
 #include "passes/Devices.h"
 #include "passes/Dimensions.h"
 #include "passes/fuse/grouping/FuseSteps.h"
@@ -13,15 +14,15 @@ namespace dlc {
 /// Returns the row-major type of the data in memory: `type` with its dimensions permuted to
 /// `order`.
 static RankedTensorType typeInMemory(RankedTensorType type, ArrayRef<int64_t> order) {
-  auto shape = llvm::map_to_vector(order, [&](int64_t d) { return type.getDimSize(d); });
-  return RankedTensorType::get(shape, type.getElementType(), deviceOf(type));
+  auto shape = llvm::map_to_vector(order, [&](int64_t d) { return staticDim(type, d); });
+  return makeTensorType(shape, type.getElementType(), deviceOf(type));
 }
 
 Value reorderToTranspose(OpBuilder &builder, ReorderOp op, bool alone) {
   RankedTensorType from = typeOf(op.getX()), to = typeOf(op.getY());
   auto fromOrder = memoryOrder(from), toOrder = memoryOrder(to);
   if (!fromOrder || !toOrder || *fromOrder == *toOrder || !from.hasStaticShape() ||
-      from.getNumElements() == 0)
+      staticElements(from) == 0)
     return {};
   Location loc = op.getLoc();
   Value x = op.getX();

@@ -6,6 +6,7 @@
 // of zeros is not created, and only those rows of X are accessed that have a gradient.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/dlc/Shape.h"
 #include "passes/ConstantRewrites.h"
 #include "passes/TensorBuilder.h"
 #include "passes/fuse/epilogue/StateUpdate.h"
@@ -129,8 +130,8 @@ template <typename Op> void sinkScatter(Op scatter) {
   // other tensor then costs less than scattering the updates a second time, unless the updates have
   // far fewer elements than the result.
   constexpr int64_t muchLess = 8;
-  if (!scatter.getY().hasOneUse() && typeOf(scatter.getUpdates()).getNumElements() * muchLess >
-                                         typeOf(scatter.getY()).getNumElements())
+  if (!scatter.getY().hasOneUse() && staticElements(typeOf(scatter.getUpdates())) * muchLess >
+                                         staticElements(typeOf(scatter.getY())))
     return;
   SmallVector<OpOperand *> uses;
   for (OpOperand &use : scatter.getY().getUses())

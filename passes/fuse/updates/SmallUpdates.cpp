@@ -5,6 +5,7 @@
 // one kernel if they do not depend on each other.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/dlc/Shape.h"
 #include "passes/Devices.h"
 #include "passes/fuse/epilogue/StateUpdate.h"
 #include "passes/fuse/grouping/FuseSteps.h"
@@ -40,15 +41,15 @@ RankedTensorType getUpdatedStateType(const Grouping &grouping, int number) {
     return {};
   auto type = typeOf(outputs.front());
   OnAttr device = deviceOf(type);
-  if (type.getRank() > 1 || !type.hasStaticShape() || type.getNumElements() > maxElements ||
-      type.getNumElements() == 0 ||
+  if (type.getRank() > 1 || !type.hasStaticShape() || staticElements(type) > maxElements ||
+      staticElements(type) == 0 ||
       (device && !can(device, DLC_DEVICE_HOST_CODE) && !can(device, DLC_DEVICE_GPU_CODE)))
     return {};
   // Groups that also compute scalars are accepted: an optimizer computes the learning rate or the
   // factor of gradient clipping in the kernel of the update.
   for (Operation *op : group.ops)
     if (!op->hasTrait<Elementwise>() || op->getNumResults() != 1 ||
-        (!shapeOf(op->getResult(0)).empty() && shapeOf(op->getResult(0)) != type.getShape()))
+        (!shapeOf(op->getResult(0)).empty() && shapeOf(op->getResult(0)) != staticShape(type)))
       return {};
   for (Value output : outputs)
     if (output.getType() != type || !isNewStateValue(output))

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/dlc/Attributes.h"
 #include "ir/dlc/Collective.h"
+#include "ir/dlc/Shape.h"
 #include "passes/grad/recompute/Recompute.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -44,7 +45,7 @@ double estimateRecomputeCost(Operation *op) {
   bool isProduct = isa<MatmulOp, GroupedMatmulOp>(op);
   for (int64_t size : isProduct ? shapeOf(op->getOperand(0)).take_back(1) : shape.drop_front(1))
     sum *= double(size);
-  return cost + 2 * sum * double(typeOf(op->getResult(0)).getNumElements()) / operationsPerByte;
+  return cost + 2 * sum * double(staticElements(typeOf(op->getResult(0)))) / operationsPerByte;
 }
 
 bool canRecompute(Operation *op) {

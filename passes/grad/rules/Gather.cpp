@@ -1,4 +1,5 @@
 //===- Gather.cpp - gradients of gathers and scatters ---------------------===//
+#include "ir/dlc/Shape.h"
 #include "passes/grad/Rules.h"
 #include "passes/grad/rules/Scatter.h"
 
@@ -20,7 +21,7 @@ Expr scatterAddAlongAxis(Expr x, Expr indices, ArrayRef<int64_t> shape, int64_t 
   llvm::append_range(back, range(axis + 1, rank));
   SmallVector<int64_t> tuples(indices.shape());
   tuples.push_back(1);
-  auto type = RankedTensorType::get(moved, x.element(), deviceOf(Value(x).getType()));
+  auto type = makeTensorType(moved, x.element(), deviceOf(Value(x).getType()));
   Expr updates = axis == 0 ? x : x.transpose(first);
   Expr sum(b, b.make<ScatterNdOp>(Value(zeros(b, type)), Value(indices.reshape(tuples)),
                                   Value(updates), ScatterReduction::add));

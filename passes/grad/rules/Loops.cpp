@@ -1,6 +1,7 @@
 //===- Loops.cpp - loops that save their states for the backward pass -----===//
 #include "passes/grad/rules/Loops.h"
 
+#include "ir/dlc/Shape.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -13,7 +14,7 @@ LoopOp stackLoopStates(LoopOp op, int64_t trips, OpBuilder &here) {
     SmallVector<int64_t> shape{trips};
     llvm::append_range(shape, shapeOf(state));
     types.push_back(
-        RankedTensorType::get(shape, typeOf(state).getElementType(), deviceOf(state.getType())));
+        makeTensorType(shape, typeOf(state).getElementType(), deviceOf(state.getType())));
   }
   auto kept = LoopOp::create(here, op.getLoc(), types, op.getTrip(), Value(), op.getInits());
   kept->setDiscardableAttrs(op->getDiscardableAttrDictionary());

@@ -1,4 +1,5 @@
 //===- Pool.cpp - gradients of pools --------------------------------------===//
+#include "ir/dlc/Shape.h"
 #include "passes/grad/Rules.h"
 
 using namespace mlir;
@@ -27,7 +28,7 @@ static Value scatterToMaxima(BackwardPass &g, Expr dy, Expr indices, Value x) {
   int64_t count = product(dy.shape());
   Expr places = indices.reshape(count);
   Expr values = drop(compare(Predicate::lt, places, places.scalar(0)), dy.reshape(count));
-  auto type = RankedTensorType::get(product(shapeOf(x)), dy.element(), deviceOf(x.getType()));
+  auto type = makeTensorType(product(shapeOf(x)), dy.element(), deviceOf(x.getType()));
   Value sum = g.build().make<ScatterElementsOp>(Value(zeros(g.build(), type)), Value(places),
                                                 Value(values), /*axis=*/0, ScatterReduction::add);
   return g.build().reshape(sum, shapeOf(x));

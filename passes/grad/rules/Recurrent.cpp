@@ -5,6 +5,7 @@
 // gradients of the weights and of the input are matmuls over all time steps.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/dlc/Shape.h"
 #include "passes/grad/Rules.h"
 #include "passes/grad/rules/Loops.h"
 #include "passes/grad/rules/RecurrentCells.h"
@@ -39,7 +40,7 @@ LoopOp createTimeLoop(OpBuilder &here, Location loc, int64_t steps, ArrayRef<Val
       if (i >= inits.size())
         shape.insert(shape.begin(), steps);
       results.push_back(
-          RankedTensorType::get(shape, typeOf(value).getElementType(), deviceOf(value.getType())));
+          makeTensorType(shape, typeOf(value).getElementType(), deviceOf(value.getType())));
     }
     YieldOp::create(here, loc, values);
   }

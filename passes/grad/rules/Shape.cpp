@@ -1,4 +1,5 @@
 //===- Shape.cpp - gradients of operations that move elements -------------===//
+#include "ir/dlc/Shape.h"
 #include "passes/Dimensions.h"
 #include "passes/grad/Rules.h"
 #include "passes/grad/rules/Scatter.h"
@@ -84,8 +85,8 @@ static void differentiate(PadOp op, BackwardPass &g) {
         continue;
       SmallVector<int64_t> from = computePadSourceIndices(op.getMode(), size, low[d], high[d]);
       Builder attributes(op.getContext());
-      auto type = RankedTensorType::get({int64_t(from.size())}, attributes.getI64Type(),
-                                        deviceOf(op.getX().getType()));
+      auto type = makeTensorType({int64_t(from.size())}, attributes.getI64Type(),
+                                 deviceOf(op.getX().getType()));
       auto attr = DenseElementsAttr::get(type, ArrayRef<int64_t>(from));
       Value indices = g.build().make<ConstantOp>(llvm::cast<ElementsAttr>(attr));
       SmallVector<int64_t> shape(dx.shape());
