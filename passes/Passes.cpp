@@ -1,9 +1,12 @@
 //===- Passes.cpp - registers the passes by name --------------------------===//
 #include "passes/Passes.h"
 
+#include "passes/size/Specialize.h"
+
 #include "mlir/Pass/PassRegistry.h"
 
 void dlc::registerPasses(const CostsFactory &kernels) {
+  mlir::registerPass([] { return createSpecializePass(); });
   mlir::registerPass([] { return createSimplifyPass(); });
   mlir::registerPass(
       [] { return createWherePass("dlc.gradient", mlir::OpPassManager("builtin.module")); });

@@ -52,7 +52,7 @@ RUNTIME_FOR = {
         "runtime/simd/arch/FlushCache.h",  # measuring candidates is running them
         "dlc/",
     ],
-    "passes": ["runtime/epilogue/EpilogueOps.", "runtime/kind/", "dlc/DType.h"],
+    "passes": ["runtime/epilogue/EpilogueOps.", "runtime/kind/", "runtime/size/", "dlc/DType.h"],
     "frontend": ["runtime/program/", "dlc/"],
     "ir": ["runtime/kind/DeviceName.h", "runtime/size/", "dlc/DType.h"],
 }

@@ -147,7 +147,7 @@ FOLDERS = {
     "ir/dlc/td": ["ir/size"],
     "ir/reference": ["ir/dlc", "ir/tensor"],
     "ir/reference/ops": ["ir/dlc", "ir/reference"],
-    "passes": ["passes/include/dlc"],
+    "passes": ["passes/include/dlc", "passes/size"],
     "passes/fuse": [
         "passes",
         "passes/fuse/analysis",
