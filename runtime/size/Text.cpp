@@ -4,8 +4,9 @@
 #include "runtime/size/Symbol.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
-#include <cstring>
+#include <cstdlib>
 
 using namespace dlc::size;
 

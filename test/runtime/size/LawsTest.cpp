@@ -84,14 +84,18 @@ TEST(SizeLaws, BoundsAndAnswersHold) {
       const Values values = drawValues(random);
       const int64_t x = a.compute(values), y = b.compute(values);
       const std::string where = format(a.size) + " and " + format(b.size);
-      if (bounds.low)
+      if (bounds.low) {
         ASSERT_TRUE(*bounds.low <= Rational(x)) << where;
-      if (bounds.high)
+      }
+      if (bounds.high) {
         ASSERT_TRUE(Rational(x) <= *bounds.high) << where;
-      if (less != Answer::Undecided)
+      }
+      if (less != Answer::Undecided) {
         ASSERT_EQ(less == Answer::Yes, x <= y) << where;
-      if (same != Answer::Undecided)
+      }
+      if (same != Answer::Undecided) {
         ASSERT_EQ(same == Answer::Yes, x == y) << where;
+      }
     }
   }
   EXPECT_GT(decided, countCases() / 4);
