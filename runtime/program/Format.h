@@ -8,7 +8,7 @@
 namespace dlc::runtime::format {
 
 inline constexpr char kMagic[8] = {'D', 'L', 'C', 'X', '\r', '\n', '\x1a', '\n'};
-inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kVersion = 2;
 inline constexpr uint32_t kMaxSections = 16;
 inline constexpr uint64_t kPage = 4096;
 inline constexpr uint64_t kConstantAlignment = 64;

@@ -2,6 +2,7 @@
 #include "Sample.h"
 
 #include "runtime/program/Checker.h"
+#include "runtime/program/Format.h"
 #include "runtime/program/Reader.h"
 #include "runtime/program/Writer.h"
 
@@ -107,6 +108,16 @@ TEST(Program, EveryFlippedByteIsAnError) {
       bytes[at] ^= mask;
     }
   EXPECT_EQ(tryBytes(bytes), "");
+}
+
+TEST(Program, AFileOfAnOlderVersionIsAnError) {
+  TemporaryFolder folder;
+  writeProgram(affineProgram(100), folder / "p.dlcx");
+  std::vector<uint8_t> bytes = readFile(folder / "p.dlcx");
+  ASSERT_EQ(bytes[8], runtime::format::kVersion);
+  --bytes[8];
+  EXPECT_NE(tryBytes(bytes).find("has format version 1; this runtime requires version 2"),
+            std::string::npos);
 }
 
 TEST(Program, RandomBytesAreAnError) {

@@ -82,7 +82,7 @@ CallArgument makePackedWindow(const ref::Tensor &plain, const schema::TilesConvo
   auto convolution = tiles::Convolution::of(fields);
   std::string layout = std::string("tiles:window:") +
                        (convolution.unfoldsRows()  ? "rows:"
-                        : convolution.isTransposed ? "turned:"
+                        : convolution.isTransposed ? "transposed:"
                                                    : "") +
                        std::to_string(convolution.parts);
   return dlc::makePackedArgument(int64_t(convolution.packedBytes()), layout, [=](void *to) {

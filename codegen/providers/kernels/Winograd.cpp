@@ -111,8 +111,8 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
       return refuse(ref::kMissingData);
     CallArgument packed{CallArgument::Kind::Packed};
     packed.bytes = int64_t(winograd::packedBytes(call.desc));
-    packed.layout =
-        call.implementation + (transposed ? ":turned" : "") + ":" + std::to_string(fields->block);
+    packed.layout = call.implementation + (transposed ? ":transposed" : "") + ":" +
+                    std::to_string(fields->block);
     packed.pack = [desc = call.desc, plain = *plain, first = transposed ? inputs : features,
                    second = transposed ? features : inputs,
                    threads](std::string &error) -> std::shared_ptr<void> {

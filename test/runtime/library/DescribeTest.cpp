@@ -39,7 +39,7 @@ SlidingWindow readKernel(const json &desc) {
 
 json ownImages() {
   json desc = kImages;
-  desc.update({{"kind", "convolution"}, {"parts", 2}, {"weights", "plain"}, {"turned", false}});
+  desc.update({{"kind", "convolution"}, {"parts", 2}, {"weights", "plain"}, {"transposed", false}});
   desc["post_ops"] = json::array();
   return desc;
 }

@@ -67,7 +67,7 @@ double errorOf(const Geometry &g, int parts, bool packed, bool transposed, int t
                      w = random(g.features * g.channels * g.window[0] * g.window[1], 2),
                      y(at(g.images * g.out(0) * g.out(1) * g.features), NAN);
   json desc = g.desc(parts);
-  desc["turned"] = transposed;
+  desc["transposed"] = transposed;
   if (packed) {
     desc["weights"] = "packed";
     auto convolution = tiles::Convolution::parse(desc);

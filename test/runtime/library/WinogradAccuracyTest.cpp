@@ -30,7 +30,7 @@ TEST(Accuracy, Convolutions) {
       for (int tile : {2, 4}) {
         auto errors = [&](const char *kind, bool transposed, const Numbers &plain) {
           json desc = describe(l, kind, tile, block);
-          desc["turned"] = transposed;
+          desc["transposed"] = transposed;
           bool gradient = desc["kind"] == "convolution_weights";
           const auto &want = operands.want(l, block, transposed, gradient);
           Numbers faster = resultOf(desc, 1, operands);

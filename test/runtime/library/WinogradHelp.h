@@ -150,7 +150,8 @@ inline Numbers resultOf(const json &desc, int threads, const Operands &operands)
 
 /// Returns the largest error, relative to the largest result.
 inline double run(const Layer &l, const json &desc, int threads, const Operands &operands) {
-  bool gradient = desc["kind"] == "convolution_weights", transposed = desc.value("turned", false);
+  bool gradient = desc["kind"] == "convolution_weights",
+       transposed = desc.value("transposed", false);
   Numbers result = resultOf(desc, threads, operands);
   return result.empty() ? INFINITY
                         : errorOf(result, operands.want(l, blockIn(desc), transposed, gradient));

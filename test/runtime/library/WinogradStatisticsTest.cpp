@@ -79,7 +79,7 @@ void everyForm(const Layer &l, const std::vector<int> &threads, const json &step
               continue;
             json desc = describe(l, "convolution", tile, block);
             desc["channels_last"] = last;
-            desc["turned"] = transposed;
+            desc["transposed"] = transposed;
             desc["bias"] = mean != 0;
             desc["steps"] = steps;
             ChannelStatistics plain = compute(desc, count, operands, bias, addend);

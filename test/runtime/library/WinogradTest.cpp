@@ -27,7 +27,7 @@ void everyForm(const Layer &l, const std::vector<int> &threads = {1, 2}) {
           };
           for (auto [transposed, packed] :
                {std::pair(false, false), {false, true}, {true, true}, {true, false}}) {
-            desc["turned"] = transposed;
+            desc["transposed"] = transposed;
             desc["packed"] = packed;
             check(1);
           }

@@ -207,7 +207,7 @@ struct ConvBenchmark {
             {"dst", form == Data ? x() : y()},
             {"pads", pads()},
             {"channels_last", tag == "acdb"},
-            {"turned", form == Data},
+            {"transposed", form == Data},
             {"packed", packed()}};
   }
 
