@@ -194,6 +194,7 @@ ModelTable readPart(const std::string &path) {
       in.fail("each metadata key must occur once; " + formatQuoted(key) + " occurs twice");
   }
   std::vector<TensorRecord> records;
+  records.reserve(tensors);
   for (uint64_t i = 0; i < tensors; ++i)
     records.push_back(readTensorRecord(in));
   uint64_t alignment = readAlignment(in, table);
@@ -253,13 +254,12 @@ ModelTable readGguf(const std::string &path) {
     opened.fail(message("required: the name of part ", number + 1, " of ", parts,
                         " of a split model, which ends in '", suffix, "'; rename the file"));
   std::string prefix = path.substr(0, path.size() - suffix.size());
-  ModelTable table = number == 0 ? std::move(opened) : readPart(partPath(prefix, 0, parts));
+  ModelTable table = readPart(partPath(prefix, 0, parts));
   if (table.integer("split.count", 0, maxParts) != int64_t(parts) ||
       table.integer("split.no", 0, maxParts) != 0)
     table.fail(message("required: part 1 of ", parts, " of a split model; found: another part"));
   for (uint64_t part = 1; part < parts; ++part)
-    mergePart(table, part == number ? std::move(opened) : readPart(partPath(prefix, part, parts)),
-              part, parts);
+    mergePart(table, readPart(partPath(prefix, part, parts)), part, parts);
   int64_t total =
       table.integer("split.tensors.count", 0, maxTensors, int64_t(table.tensors.size()));
   if (total != int64_t(table.tensors.size()))

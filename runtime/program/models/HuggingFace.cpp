@@ -188,8 +188,11 @@ ModelTable readHuggingFaceFolder(const std::string &folder) {
   auto memory = std::make_shared<ConfigValues>();
   flatten(table, *memory, config, "");
   table.owners.push_back(memory);
-  for (const std::string &shard : listShards(folder))
-    addTensors(table, folder + "/" + shard);
+  for (const std::string &shard : listShards(folder)) {
+    std::string path = folder;
+    path.append("/").append(shard);
+    addTensors(table, path);
+  }
   return table;
 }
 
