@@ -9,13 +9,16 @@
 //   fenceNonTemporal
 //   keepInRegister                    compiler barrier between multiply-adds
 //   roundToEven, squareRoot,          arithmetic that the operators of vectors lack
-//   fastDivide, maximum,
+//   multiplyAdd, fastDivide, maximum,
 //   scaleByPowerOfTwo, lookUp
 //   widen, widenFirst                 bf16 to f32
+//   widenHalf                         f16 to f32
 //   splatInt, loadInts, toFloats,     vectors of 32-bit integers, and their bytes
 //   toInts, bytesToInts, storeBytes
 //   kSumsFourBytes, addByteProducts,  dot products of bytes
 //   sumPairs
+//   sumPairs, dotBytes
+//   lookUpBytes                       tables of 16 bytes
 //   takeLarger, NanMaximum,           pooling: maxima and their positions
 //   addWhereEqual
 //

@@ -67,6 +67,13 @@ FOLDERS = {
         "runtime/library/simd",
         "runtime/program",
     ],
+    "runtime/library/quantized": [
+        "runtime/device/cpu",
+        "runtime/include/dlc",
+        "runtime/library/simd",
+        "runtime/program",
+        "runtime/program/models",
+    ],
     "runtime/library/schema": ["runtime/include/dlc", "runtime/program"],
     "runtime/library/simd": ["runtime/epilogue", "runtime/simd"],
     "runtime/library/tiles": [

@@ -47,6 +47,11 @@ template <int V> DLC_INLINE Vec<V> roundToEven(Vec<V> x) {
   return Vec<V>(_mm256_round_ps(__m256(x), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 
+/// Returns a * b + c, rounded once. The compiler does not choose another contraction.
+template <int V> DLC_INLINE Vec<V> multiplyAdd(Vec<V> a, Vec<V> b, Vec<V> c) {
+  return Vec<V>(_mm256_fmadd_ps(__m256(a), __m256(b), __m256(c)));
+}
+
 template <int V> DLC_INLINE Vec<V> squareRoot(Vec<V> x) {
   return Vec<V>(_mm256_sqrt_ps(__m256(x)));
 }
@@ -105,6 +110,24 @@ template <int V> DLC_INLINE Ints<V> addByteProducts(Ints<V> sums, Ints<V> weight
 /// Adds the two 16-bit halves of each lane, and multiplies the sums by `factor`.
 template <int V> DLC_INLINE Ints<V> sumPairs(Ints<V> pairs, int16_t factor) {
   return Ints<V>(_mm256_madd_epi16(__m256i(pairs), _mm256_set1_epi16(factor)));
+}
+
+/// Adds the products of unsigned bytes of `weights` and signed bytes of `x`, four in each 32-bit
+/// lane. With `isSmall`, all weights are at most 63, so that sums of two products fit 16 bits.
+template <int V, bool isSmall>
+DLC_INLINE Ints<V> dotBytes(Ints<V> sums, Ints<V> weights, Ints<V> x) {
+  const __m256i w = __m256i(weights), v = __m256i(x);
+  if constexpr (isSmall)
+    return sums + Ints<V>(_mm256_madd_epi16(_mm256_maddubs_epi16(w, v), _mm256_set1_epi16(1)));
+  const __m256i even = _mm256_madd_epi16(_mm256_and_si256(w, _mm256_set1_epi16(0xff)),
+                                         _mm256_srai_epi16(_mm256_slli_epi16(v, 8), 8));
+  const __m256i odd = _mm256_madd_epi16(_mm256_srli_epi16(w, 8), _mm256_srai_epi16(v, 8));
+  return sums + Ints<V>(even) + Ints<V>(odd);
+}
+/// Returns table[b] for each byte b of `which`, which must be below 16.
+template <int V> DLC_INLINE Ints<V> lookUpBytes(const uint8_t (&table)[16], Ints<V> which) {
+  const __m128i row = _mm_loadu_si128(reinterpret_cast<const __m128i *>(table));
+  return Ints<V>(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(row), __m256i(which)));
 }
 
 /// Adds v to `sum` in the lanes whose byte of `positions` is `tap`.

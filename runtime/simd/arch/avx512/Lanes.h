@@ -51,6 +51,11 @@ template <int V> DLC_INLINE Vec<V> roundToEven(Vec<V> x) {
   return Vec<V>(_mm512_roundscale_ps(__m512(x), _MM_FROUND_TO_NEAREST_INT));
 }
 
+/// Returns a * b + c, rounded once. The compiler does not choose another contraction.
+template <int V> DLC_INLINE Vec<V> multiplyAdd(Vec<V> a, Vec<V> b, Vec<V> c) {
+  return Vec<V>(_mm512_fmadd_ps(__m512(a), __m512(b), __m512(c)));
+}
+
 template <int V> DLC_INLINE Vec<V> squareRoot(Vec<V> x) {
   return Vec<V>(_mm512_sqrt_ps(__m512(x)));
 }
@@ -90,6 +95,11 @@ template <int V> DLC_INLINE Vec<V> widenFirst(const uint16_t *from, int64_t coun
       _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(makeLaneMask(count), from)), 16)));
 }
 
+/// Loads V f16 elements as f32.
+template <int V> DLC_INLINE Vec<V> widenHalf(const uint8_t *from) {
+  return Vec<V>(_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(from))));
+}
+
 template <int V> DLC_INLINE Ints<V> splatInt(int32_t x) { return Ints<V>(_mm512_set1_epi32(x)); }
 template <int V> DLC_INLINE Ints<V> loadInts(const uint8_t *from) {
   return Ints<V>(_mm512_loadu_si512(from));
@@ -120,6 +130,19 @@ template <int V> DLC_INLINE Ints<V> addByteProducts(Ints<V> sums, Ints<V> weight
   return Ints<V>(_mm512_dpbusd_epi32(__m512i(sums), __m512i(weights), __m512i(x)));
 }
 #endif
+#ifdef __AVX512VNNI__
+/// Adds the products of unsigned bytes of `weights` and signed bytes of `x`, four in each 32-bit
+/// lane. With `isSmall`, all weights are at most 63.
+template <int V, bool isSmall>
+DLC_INLINE Ints<V> dotBytes(Ints<V> sums, Ints<V> weights, Ints<V> x) {
+  return Ints<V>(_mm512_dpbusd_epi32(__m512i(sums), __m512i(weights), __m512i(x)));
+}
+#endif
+/// Returns table[b] for each byte b of `which`, which must be below 16.
+template <int V> DLC_INLINE Ints<V> lookUpBytes(const uint8_t (&table)[16], Ints<V> which) {
+  const __m128i row = _mm_loadu_si128(reinterpret_cast<const __m128i *>(table));
+  return Ints<V>(_mm512_shuffle_epi8(_mm512_broadcast_i32x4(row), __m512i(which)));
+}
 /// Returns the sums of addByteProducts(), which have 32 bits already.
 template <int V> DLC_INLINE Ints<V> sumPairs(Ints<V> sums, int16_t) { return sums; }
 

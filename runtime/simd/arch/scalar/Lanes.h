@@ -56,6 +56,9 @@ template <int V> DLC_INLINE Vec<V> roundToEven(Vec<V> x) {
   return x;
 }
 
+/// Returns a * b + c.
+template <int V> DLC_INLINE Vec<V> multiplyAdd(Vec<V> a, Vec<V> b, Vec<V> c) { return a * b + c; }
+
 template <int V> DLC_INLINE Vec<V> squareRoot(Vec<V> x) {
   for (int i = 0; i < V; ++i)
     x[i] = __builtin_sqrtf(x[i]);
@@ -133,6 +136,24 @@ template <int V> DLC_INLINE Ints<V> addByteProducts(Ints<V> sums, Ints<V> weight
 /// Adds the two 16-bit halves of each lane, and multiplies the sums by `factor`.
 template <int V> DLC_INLINE Ints<V> sumPairs(Ints<V> pairs, int16_t factor) {
   return (((pairs << 16) >> 16) + (pairs >> 16)) * factor;
+}
+
+/// Adds the products of unsigned bytes of `weights` and signed bytes of `x`, four in each 32-bit
+/// lane. With `isSmall`, all weights are at most 63.
+template <int V, bool isSmall>
+DLC_INLINE Ints<V> dotBytes(Ints<V> sums, Ints<V> weights, Ints<V> x) {
+  for (int i = 0; i < 32; i += 8)
+    sums += ((weights >> i) & 255) * ((x << (24 - i)) >> 24);
+  return sums;
+}
+/// Returns table[b] for each byte b of `which`, which must be below 16.
+template <int V> DLC_INLINE Ints<V> lookUpBytes(const uint8_t (&table)[16], Ints<V> which) {
+  uint8_t bytes[4 * V];
+  __builtin_memcpy(bytes, &which, sizeof bytes);
+  for (uint8_t &byte : bytes)
+    byte = table[byte];
+  __builtin_memcpy(&which, bytes, sizeof bytes);
+  return which;
 }
 
 /// Adds v to `sum` in the lanes whose byte of `positions` is `tap`.

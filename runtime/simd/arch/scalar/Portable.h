@@ -27,6 +27,20 @@ template <int V> DLC_INLINE Vec<V> scaleByPowerOfTwo(Vec<V> p, Vec<V>, Ints<V> n
   return p * powerOfTwo<V>(half) * powerOfTwo<V>(n - half);
 }
 
+/// Loads V f16 elements as f32. Not all processors with AVX2 have F16C.
+template <int V> DLC_INLINE Vec<V> widenHalf(const uint8_t *from) {
+  typedef uint16_t Halves __attribute__((vector_size(V * 2)));
+  Halves halves;
+  __builtin_memcpy(&halves, from, sizeof halves);
+  const Ints<V> bits = __builtin_convertvector(halves, Ints<V>);
+  const Ints<V> magnitude = bits & 0x7fff, exponent = bits & 0x7c00;
+  const Vec<V> subnormal = __builtin_convertvector(magnitude, Vec<V>) * 0x1p-24f;
+  // Infinities and NaNs keep the largest exponent.
+  const Ints<V> bias = exponent == 0x7c00 ? Ints<V>{} + (224 << 23) : Ints<V>{} + (112 << 23);
+  const Ints<V> normal = (magnitude << 13) + bias;
+  return Vec<V>((exponent == 0 ? Ints<V>(subnormal) : normal) | ((bits & 0x8000) << 16));
+}
+
 /// Replaces `best` and `at` in the lanes where v is larger. NaN is the largest value. Of equal
 /// values, the first one remains.
 template <int V> DLC_INLINE void takeLarger(Vec<V> v, int32_t tap, Vec<V> &best, Ints<V> &at) {
