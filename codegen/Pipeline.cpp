@@ -18,8 +18,8 @@ using namespace mlir;
 
 namespace dlc {
 
-/// Fraction of the tuning time that remains for kernels that refinement creates, if the select phase
-/// used more.
+/// Fraction of the tuning time that remains for kernels that refinement creates, if the select
+/// phase used more.
 static constexpr double kRefineTuningPart = 0.1;
 
 /// Whether MLIR verifies the IR after each pass (in debug and sanitizer builds, as in dlc-opt) or
