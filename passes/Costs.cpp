@@ -5,6 +5,7 @@
 #include "passes/Devices.h"
 #include "passes/TensorBuilder.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -17,8 +18,12 @@ class AssumedCosts : public Costs {
 public:
   explicit AssumedCosts(const TargetCapabilities &capabilities = {}) : Costs(capabilities) {}
 
-  std::optional<double> operation(Operation *op, ArrayRef<Type> operands,
-                                  ArrayRef<Type> results) override {
+  std::optional<KernelTime> operation(Operation *op, ArrayRef<Type> operands,
+                                      ArrayRef<Type> results) override {
+    if (isa<FunctionOpInterface>(op))
+      return std::nullopt;
+    if (isa<ReorderOp>(op))
+      return KernelTime{reorder(cast<RankedTensorType>(operands[0]))};
     bool isGradient = isa<ConvWeightGradOp>(op);
     auto y = typeOf(isGradient ? op->getOperand(1) : op->getResult(0));
     auto weights = typeOf(isGradient ? op->getResult(0) : op->getOperand(1));
@@ -31,16 +36,8 @@ public:
       products *= 2 * double(llvm::alignTo(own, kTogether)) / double(own);
     bool isPlain = llvm::all_of(llvm::concat<const Type>(operands, results),
                                 [](Type type) { return layoutOf(type).empty(); });
-    return 2 * products / kGflops / 1e3 * (isPlain ? 2 : 1) + kCall;
+    return KernelTime{2 * products / kGflops / 1e3 * (isPlain ? 2 : 1) + kCall};
   }
-
-  double reorder(Type from, Type) override {
-    auto tensor = cast<RankedTensorType>(from);
-    double bytes = double(tensor.getNumElements()) * tensor.getElementTypeBitWidth() / 8;
-    return 2 * bytes / kGigabytes / 1e3 + kCall;
-  }
-
-  bool prefersFusedAttention(Operation *, bool, bool preferred) override { return preferred; }
 
   std::optional<LayoutPair> preferredLayouts(Operation *op, const LayoutQuery &query) override {
     RankedTensorType x = typeOf(op->getOperand(0));
@@ -55,6 +52,11 @@ public:
   }
 
 private:
+  static double reorder(RankedTensorType type) {
+    double bytes = double(type.getNumElements()) * type.getElementTypeBitWidth() / 8;
+    return 2 * bytes / kGigabytes / 1e3 + kCall;
+  }
+
   static constexpr int64_t kTogether = 8;
   static constexpr double kGflops = 200, kGigabytes = 20, kCall = 2;
 };
@@ -65,8 +67,8 @@ class GeneratedIntegerCosts : public AssumedCosts {
 public:
   GeneratedIntegerCosts() : AssumedCosts({.generatesIntegerSums = true}) {}
 
-  std::optional<double> operation(Operation *op, ArrayRef<Type> operands,
-                                  ArrayRef<Type> results) override {
+  std::optional<KernelTime> operation(Operation *op, ArrayRef<Type> operands,
+                                      ArrayRef<Type> results) override {
     return isIntegerContraction(op) && isa<ConvOp>(op)
                ? std::nullopt
                : AssumedCosts::operation(op, operands, results);
@@ -80,6 +82,21 @@ bool isWeightBandwidthBound(MatmulOp product, int64_t maxRows) {
   auto weights = typeOf(product.getB());
   return weights.hasStaticShape() && weights.getNumElements() >= kMin &&
          typeOf(product.getY()).getShape().drop_back().back() <= maxRows;
+}
+
+double reorderTime(Costs &costs, Type from, Type to) {
+  // Used for types that no kernel reorders, so that another layout is chosen.
+  constexpr double kUnsupported = 1e6;
+  Location loc = UnknownLoc::get(from.getContext());
+  OpBuilder builder(from.getContext());
+  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+  builder.setInsertionPointToEnd(module->getBody());
+  auto function = func::FuncOp::create(builder, loc, "main", builder.getFunctionType({from}, {}));
+  Block *block = function.addEntryBlock();
+  builder.setInsertionPointToEnd(block);
+  auto reorder = ReorderOp::create(builder, loc, to, block->getArgument(0));
+  std::optional<KernelTime> time = costs.operation(reorder, {from}, {to});
+  return time ? time->estimated : kUnsupported;
 }
 
 std::unique_ptr<Costs> assumedCosts(const ModelOptions &) {

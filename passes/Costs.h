@@ -49,30 +49,47 @@ struct TargetCapabilities {
   /// Maximum number of rows for which a CPU matmul kernel with block-scaled 8-bit weights is about
   /// as fast as a kernel with f32 weights, or faster. 0 if no kernel reads such weights.
   int64_t maxBlockScaledRows = kMaxWeightBoundRows;
+  /// Whether a CPU has kernels that compute attention without storing its scores. With --kernels,
+  /// only requested kernels count.
+  bool hasFusedAttention = true;
+};
+
+/// Time in microseconds of the best kernel of an operation, or of the best kernels of several.
+struct KernelTime {
+  double estimated = 0;
+  /// Measured time. Set only for functions, because other queries would have to look up too many
+  /// operations: if all operations are in the tuning database. With `--tune`, they are measured.
+  std::optional<double> measured = std::nullopt;
+
+  KernelTime &operator+=(const KernelTime &other) {
+    estimated += other.estimated;
+    measured =
+        measured && other.measured ? std::optional(*measured + *other.measured) : std::nullopt;
+    return *this;
+  }
+  /// Returns true if this time is less than the other one. Measured times are compared only with
+  /// measured times.
+  bool isLessThan(const KernelTime &other) const {
+    return measured && other.measured ? *measured < *other.measured : estimated < other.estimated;
+  }
 };
 
 /// Interface through which passes query kernel costs before kernels are selected. Implementations
-/// know the available kernels. Times are in microseconds.
+/// know the available kernels.
 class Costs {
 public:
   virtual ~Costs() = default;
   /// Returns the time of `op` with operands and results of the given types, or nullopt if no kernel
   /// supports these types. Contractions of 8-bit integers are supported if the target device has a
-  /// kernel that multiplies and sums integers.
-  virtual std::optional<double> operation(mlir::Operation *op, llvm::ArrayRef<mlir::Type> operands,
-                                          llvm::ArrayRef<mlir::Type> results) = 0;
-  virtual double reorder(mlir::Type from, mlir::Type to) = 0;
+  /// kernel that multiplies and sums integers. The time of a function is the total time of the
+  /// operations in it for which kernels are selected, and `operands` and `results` are its types.
+  virtual std::optional<KernelTime> operation(mlir::Operation *op,
+                                              llvm::ArrayRef<mlir::Type> operands,
+                                              llvm::ArrayRef<mlir::Type> results) = 0;
   /// Returns the layouts of a convolution, its gradient or a pool for which a CPU library has an
   /// optimized kernel, or nullopt if there are none.
   virtual std::optional<LayoutPair> preferredLayouts(mlir::Operation *op,
                                                      const LayoutQuery &query) = 0;
-  /// Returns whether a CPU has a fused kernel for the attention that is faster than
-  /// separate kernels for its matmuls and softmax. With `gradients`, the times of the forward and
-  /// backward passes are added. With `preferred`, a fused kernel is chosen even if it is not
-  /// faster.
-  virtual bool prefersFusedAttention(mlir::Operation *attention, bool gradients,
-                                     bool preferred) = 0;
-
   const TargetCapabilities &capabilities() const { return targetCapabilities; }
 
 protected:
@@ -85,10 +102,13 @@ private:
 /// Function that creates the cost interface for one compilation.
 using CostsFactory = std::function<std::unique_ptr<Costs>(const ModelOptions &)>;
 
+/// Returns the time in microseconds of changing the layout of a tensor from type `from` to `to`.
+double reorderTime(Costs &costs, mlir::Type from, mlir::Type to);
+
 /// Returns fixed cost assumptions that do not depend on available kernels, for tests and for passes
 /// that run alone. Contractions run at a fixed rate, or at half of it if all tensors are row-major.
-/// Reorders run at a fixed memory bandwidth. Convolutions prefer blocks of 16 channels. Attention
-/// stays fused if that is preferred. 8-bit integers and bf16 have kernels, f16 has none.
+/// Reorders run at a fixed memory bandwidth. Convolutions prefer blocks of 16 channels. The time of
+/// functions is unknown. 8-bit integers and bf16 have kernels, f16 has none.
 std::unique_ptr<Costs> assumedCosts(const ModelOptions &options = {});
 
 /// Creates the costs that a dlc-opt option names: "kernels" calls the given factory, "assumed"

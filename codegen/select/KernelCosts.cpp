@@ -4,7 +4,9 @@
 #include "codegen/cpu/contract/Contract.h"
 #include "codegen/cpu/target/Native.h"
 #include "codegen/lower/GpuKernel.h"
-#include "codegen/select/FusedAttention.h"
+#include "codegen/providers/KernelOperations.h"
+#include "codegen/select/Select.h"
+#include "codegen/select/Tune.h"
 #include "codegen/select/candidates/Candidates.h"
 #include "ir/dlc/Contraction.h"
 #include "passes/ConstantRewrites.h"
@@ -52,8 +54,10 @@ public:
   KernelCosts(const CompileOptions &options, const cpu::Target &target)
       : Costs(capabilitiesOf(options, target)), options(options), target(target) {}
 
-  std::optional<double> operation(Operation *op, ArrayRef<Type> operands,
-                                  ArrayRef<Type> results) override {
+  std::optional<KernelTime> operation(Operation *op, ArrayRef<Type> operands,
+                                      ArrayRef<Type> results) override {
+    if (auto function = dyn_cast<func::FuncOp>(op))
+      return timeOfFunction(function);
     if (isIntegerContraction(op) && !hasIntegerKernel(op))
       return std::nullopt;
     ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
@@ -64,6 +68,8 @@ public:
       copy->setOperands(stage.values);
       return bestEstimate(copy, /*generated=*/true);
     }
+    if (isa<ReorderOp>(op))
+      return timeOfReorder(stage, results[0]);
     auto fusion = FusionOp::create(stage.builder, op->getLoc(), results, stage.values);
     Block &body =
         fusion.getBody().empty() ? fusion.getBody().emplaceBlock() : fusion.getBody().front();
@@ -95,54 +101,7 @@ public:
     return std::nullopt;
   }
 
-  double reorder(Type from, Type to) override {
-    MLIRContext *context = from.getContext();
-    OpBuilder builder(context);
-    OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context));
-    builder.setInsertionPointToEnd(module->getBody());
-    auto function = mlir::func::FuncOp::create(builder, module->getLoc(), "main",
-                                               builder.getFunctionType({from}, {}));
-    Block *block = function.addEntryBlock();
-    builder.setInsertionPointToEnd(block);
-    auto reorder = ReorderOp::create(builder, module->getLoc(), to, block->getArgument(0));
-    if (reorderToTranspose(builder, reorder)) {
-      reorder.erase();
-      auto fusions = block->getOps<FusionOp>();
-      return fusions.empty() ? 0 : bestEstimate(*fusions.begin(), true).value_or(1e6);
-    }
-    return bestEstimate(reorder, true).value_or(1e6);
-  }
-
-  bool prefersFusedAttention(Operation *op, bool gradients, bool preferred) override {
-    Type element = typeOf(op->getOperand(0)).getElementType();
-    if ((!element.isF32() && !element.isBF16()) ||
-        llvm::none_of(providers(), [](const Provider *p) { return p->hasFusedAttention(); }))
-      return false;
-    if (!options.kernels.empty())
-      return llvm::any_of(providers(), [&](const Provider *provider) {
-        return matchesProviderName(options.kernels, *provider) && provider->hasFusedAttention();
-      });
-    auto attention = dyn_cast<AttentionOp>(op);
-    if (!attention || preferred)
-      return true;
-    // Results are cached, since a model has many attention operations of the same kind.
-    AttentionQuery question{op->getAttrDictionary(), SmallVector<Type>(op->getOperandTypes()),
-                            gradients};
-    auto known = llvm::find_if(answers, [&](auto &each) { return each.first == question; });
-    if (known == answers.end())
-      known = answers.insert(
-          answers.end(), {question, isFusedAttentionFaster(attention, options, target, gradients)});
-    return known->second;
-  }
-
 private:
-  struct AttentionQuery {
-    DictionaryAttr attributes;
-    SmallVector<Type> operands;
-    bool gradients;
-    bool operator==(const AttentionQuery &) const = default;
-  };
-
   static TargetCapabilities capabilitiesOf(const CompileOptions &options,
                                            const cpu::Target &target) {
     // CPUs are assumed to have only conversions for f16, so kernels for f16 are not fast.
@@ -152,7 +111,11 @@ private:
                 !isOnGpu && !hasExactInt8Library() && cpu::supportsIntegerMatmul(target),
             .hasFastBf16 = isOnGpu || target.has(Avx512bf16) || target.has(AmxBf16),
             .hasFastF16 = isOnGpu,
-            .maxBlockScaledRows = options.accuracy == "strict" ? 0 : blocks::maxRows()};
+            .maxBlockScaledRows = options.accuracy == "strict" ? 0 : blocks::maxRows(),
+            .hasFusedAttention = llvm::any_of(providers(), [&](const Provider *provider) {
+              return provider->hasFusedAttention() &&
+                     (options.kernels.empty() || matchesProviderName(options.kernels, *provider));
+            })};
   }
 
   /// Returns whether the device has a kernel that multiplies and sums 8-bit integers, for an
@@ -179,7 +142,57 @@ private:
     return cost.lowerBoundTransposed(flops);
   }
 
-  std::optional<double> bestEstimate(Operation *op, bool generated) {
+  std::optional<KernelTime> timeOfReorder(OperationCopy &stage, Type to) {
+    Block *block = stage.builder.getInsertionBlock();
+    auto reorder =
+        ReorderOp::create(stage.builder, stage.module->getLoc(), to, stage.values.front());
+    if (!reorderToTranspose(stage.builder, reorder))
+      return bestEstimate(reorder, true);
+    reorder.erase();
+    auto fusions = block->getOps<FusionOp>();
+    return fusions.empty() ? KernelTime() : bestEstimate(*fusions.begin(), true);
+  }
+
+  /// Returns the total time of the kernels of the function's operations. With --kernels, each
+  /// operation requires one of the requested kernels.
+  std::optional<KernelTime> timeOfFunction(func::FuncOp function) {
+    auto module = function->getParentOfType<ModuleOp>();
+    if (options.tune || options.tuning.onMiss == TuningMissPolicy::Measure)
+      measureMissingOperations(module);
+    std::string warning;
+    TuningDatabase database(getTuningDatabasePath(options), /*readOnly=*/true, warning);
+    TuningConditions conditions = conditionsOf(module, options, target);
+    KernelTime time{.measured = 0.0};
+    for (Operation *op : findKernelOperations(module)) {
+      std::string refusals;
+      const TuningEntry *known = database.find(makeTuningKey(op, conditions));
+      auto candidates = candidatesFor(op, options, target, /*every=*/known != nullptr, refusals);
+      if (!options.kernels.empty())
+        llvm::erase_if(candidates, [&](const Candidate &c) {
+          return !matchesProviderName(options.kernels, *findProvider(c.kernel));
+        });
+      if (candidates.empty())
+        return std::nullopt;
+      if (known)
+        applyMeasurement(*known, candidates);
+      time += {candidates.front().estimate, candidates.front().measured};
+    }
+    return time;
+  }
+
+  /// Measures those operations of the module that are not in the tuning database.
+  void measureMissingOperations(ModuleOp module) {
+    // The measurement gets only a fraction of the tuning time, since the model itself is measured
+    // later.
+    constexpr double kPart = 0.1;
+    CompileOptions part = options;
+    part.tuning.budgetSeconds *= kPart;
+    part.tuning.report = nullptr;
+    part.progress = nullptr;
+    (void)selectKernels(module, part, target);
+  }
+
+  std::optional<KernelTime> bestEstimate(Operation *op, bool generated) {
     std::string refusals;
     std::vector<Candidate> candidates =
         candidatesFor(op, options, target, /*every=*/false, refusals, generated);
@@ -189,12 +202,11 @@ private:
       preferKernels(candidates, options.kernels);
     if (candidates.empty())
       return std::nullopt;
-    return candidates.front().estimate;
+    return KernelTime{candidates.front().estimate};
   }
 
   CompileOptions options;
   cpu::Target target;
-  std::vector<std::pair<AttentionQuery, bool>> answers;
 };
 
 } // namespace

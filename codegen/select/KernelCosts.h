@@ -8,7 +8,7 @@
 namespace dlc {
 
 /// Returns the cost model for passes: the cost of an operation is the estimated time of its best
-/// candidate. Whether attention is fused is decided by measured times, if there are any.
+/// candidate. The cost of a function includes measured times of its operations, if there are any.
 std::unique_ptr<Costs> createKernelCosts(const CompileOptions &options);
 
 } // namespace dlc

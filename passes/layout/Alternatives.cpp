@@ -69,8 +69,9 @@ std::optional<double> minCost(Operation *op, Costs &costs,
     if (!isa<ConvWeightGradOp>(op))
       for (auto [type, result] : llvm::zip(results, op->getResults()))
         type = withLayout(typeOf(result), destination);
-    if (auto cost = costs.operation(op, operands, results); cost && (!least || *cost < *least))
-      least = cost;
+    if (auto cost = costs.operation(op, operands, results);
+        cost && (!least || cost->estimated < *least))
+      least = cost->estimated;
   };
   consider("", "");
   StringRef last = getChannelsLastTag(typeOf(op->getOperand(0)).getRank());
@@ -104,8 +105,9 @@ std::optional<double> computeAlternativeCost(const Alternative &alternative, Cos
     sum += *cost;
   }
   for (Value value : alternative.moved)
-    sum += costs.reorder(withLayout(typeOf(value), getChannelsLastTag(typeOf(value).getRank())),
-                         typeOf(value));
+    sum +=
+        reorderTime(costs, withLayout(typeOf(value), getChannelsLastTag(typeOf(value).getRank())),
+                    typeOf(value));
   return sum;
 }
 

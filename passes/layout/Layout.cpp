@@ -244,7 +244,7 @@ private:
     auto [at, isNew] =
         known.try_emplace({before.getAsOpaquePointer(), after.getAsOpaquePointer()}, 0);
     if (isNew)
-      at->second = costs.reorder(before, after);
+      at->second = reorderTime(costs, before, after);
     return *at->second;
   }
 
@@ -390,7 +390,8 @@ private:
       results.push_back(withLayout(typeOf(result), tag));
     auto [at, isNew] = known.try_emplace(questionOf(op, operands, results), std::nullopt);
     if (isNew)
-      at->second = costs.operation(op, operands, results);
+      if (std::optional<KernelTime> time = costs.operation(op, operands, results))
+        at->second = time->estimated;
     return at->second;
   }
 

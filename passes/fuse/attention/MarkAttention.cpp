@@ -7,6 +7,7 @@
 #include "passes/Passes.h"
 #include "passes/Rounding.h"
 #include "passes/fuse/attention/AttentionPattern.h"
+#include "passes/fuse/attention/CompareAttention.h"
 #include "passes/fuse/attention/FusedAttention.h"
 
 #include "ir/tensor/Tensor.h"
@@ -34,6 +35,56 @@ bool hasDeviceCapabilities(Operation *op, StringRef most, uint32_t capabilities)
   auto asked = op->getAttrOfType<StringAttr>(kDeviceAttr);
   return can(asked ? asked.getValue() : most, capabilities);
 }
+
+/// Decides which attention operations of a module remain one fused kernel.
+class AttentionChoice {
+public:
+  /// `gradients`: compares the costs of the forward and backward passes together.
+  AttentionChoice(const ModelOptions &options, bool gradients, Costs &costs)
+      : options(options), gradients(gradients), costs(costs) {}
+
+  /// `isTight`: the memory limit requires fused kernels, even if they are not faster.
+  bool shouldKeepFused(Operation *op, bool isTight) {
+    // On GPUs, attention is fused whenever a fused kernel supports it, regardless of costs. The
+    // attribute is set only before gradients are computed, because later passes check the device
+    // instead.
+    if (!hasDeviceCapabilities(op, options.device, DLC_DEVICE_HOST_CODE))
+      return gradients && hasDeviceCapabilities(op, options.device, DLC_DEVICE_GPU_CODE);
+    // A fused kernel is preferred, even if it is not faster, in three cases: memory is tight; the
+    // operation is attention_train or attention_grad, which dlc-grad creates only for fused
+    // attention; or the attention has an accuracy level that was set by name, which decomposing it
+    // would lose.
+    auto attention = dyn_cast<AttentionOp>(op);
+    bool preferred = isTight || !attention || op->hasAttr(kAccuracyAttr);
+    return costs.capabilities().hasFusedAttention && canFuseAttention(op) && hasKernel(op) &&
+           (preferred || isFaster(attention));
+  }
+
+private:
+  bool hasKernel(Operation *op) {
+    return costs
+        .operation(op, SmallVector<Type>(op->getOperandTypes()),
+                   SmallVector<Type>(op->getResultTypes()))
+        .has_value();
+  }
+
+  /// Answers are cached, since a model has many attention operations of the same kind.
+  bool isFaster(AttentionOp op) {
+    Question question{op->getAttrDictionary(), SmallVector<Type>(op->getOperandTypes())};
+    auto *known = llvm::find_if(answers, [&](auto &each) { return each.first == question; });
+    if (known != answers.end())
+      return known->second;
+    answers.emplace_back(question, isFusedAttentionFaster(op, options.accuracy, costs, gradients));
+    return answers.back().second;
+  }
+
+  using Question = std::pair<DictionaryAttr, SmallVector<Type>>;
+
+  const ModelOptions &options;
+  const bool gradients;
+  Costs &costs;
+  SmallVector<std::pair<Question, bool>> answers;
+};
 
 struct MarkAttentionPass : OptionPass<MarkAttentionPass> {
   MarkAttentionPass(const ModelOptions &options, bool gradients, CostsFactory kernels)
@@ -71,35 +122,22 @@ struct MarkAttentionPass : OptionPass<MarkAttentionPass> {
     for (Operation *op : found)
       bytes += savedScoreBytes(op);
     bool isTight = options.maxMemory > 0 && bytes > kPart * double(options.maxMemory);
+    AttentionChoice choice(options, gradients, *costs);
     for (Operation *op : found)
-      if (shouldKeepFused(op, options.device, isTight, *costs))
+      if (choice.shouldKeepFused(op, isTight))
         op->setAttr(kKeepFusedAttr, UnitAttr::get(op->getContext()));
     for (AttentionPattern &attention : spelled)
-      makeWhole(attention, options.device, *costs);
+      makeWhole(attention, choice);
     return success();
   }
 
 private:
-  bool shouldKeepFused(Operation *op, StringRef most, bool isTight, Costs &costs) {
-    // On GPUs, attention is fused whenever a fused kernel supports it, regardless of costs. The
-    // attribute is set only before gradients are computed, because later passes check the device
-    // instead.
-    if (!hasDeviceCapabilities(op, most, DLC_DEVICE_HOST_CODE))
-      return gradients && hasDeviceCapabilities(op, most, DLC_DEVICE_GPU_CODE);
-    // A fused kernel is preferred, even if it is not faster, in three cases: memory is tight; the
-    // operation is attention_train or attention_grad, which dlc-grad creates only for fused
-    // attention; or the attention has an accuracy level that was set by name, which decomposing it
-    // would lose.
-    bool preferred = isTight || !isa<AttentionOp>(op) || op->hasAttr(kAccuracyAttr);
-    return canFuseAttention(op) && costs.prefersFusedAttention(op, gradients, preferred);
-  }
-
   /// Replaces the operations that compose attention by an AttentionOp if its fused kernel is
   /// faster.
-  void makeWhole(AttentionPattern &spelled, StringRef most, Costs &costs) {
+  void makeWhole(AttentionPattern &spelled, AttentionChoice &choice) {
     OpBuilder builder(&getContext());
     AttentionOp whole = spelled.make(builder);
-    if (!shouldKeepFused(whole, most, /*isTight=*/false, costs)) {
+    if (!choice.shouldKeepFused(whole, /*isTight=*/false)) {
       SmallVector<Operation *> transposed;
       for (Value operand : whole->getOperands())
         if (auto transpose = operand.getDefiningOp<TransposeOp>(); transpose && operand.hasOneUse())
