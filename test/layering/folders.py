@@ -36,6 +36,12 @@ FOLDERS = {
         "runtime/library/simd",
         "runtime/program",
     ],
+    "runtime/library/cached": [
+        "runtime/device/cpu",
+        "runtime/include/dlc",
+        "runtime/library/simd",
+        "runtime/program",
+    ],
     "runtime/library/describe": [
         "runtime/epilogue",
         "runtime/library",

@@ -1,0 +1,43 @@
+//===- Kernels.h - kernels for attention over a cache ---------------------===//
+//
+// Files compiled for one instruction set include this header, so it must not contain functions
+// that the linker could share.
+//
+//===---------------------------------------------------------------------------===//
+#ifndef DLC_RUNTIME_LIBRARY_CACHED_KERNELS_H
+#define DLC_RUNTIME_LIBRARY_CACHED_KERNELS_H
+
+#include <stdint.h>
+
+namespace dlc::cached {
+
+/// Number of positions of a part.
+constexpr int kPart = 256;
+/// Maximum number of heads with the same keys that are computed together.
+constexpr int kHeads = 4;
+
+/// Positions [begin, end) of one key head: at most kPart.
+struct Part {
+  const uint16_t *keys, *values; ///< [capacity][headSize]
+  int64_t capacity, headSize, begin, end;
+  float scale, softCap;
+};
+
+/// Sums of a part: largest score, sum of the exponentials of scores minus the largest one, and from
+/// element kSums on the sums of these exponentials times values.
+constexpr int kLargest = 0, kTotal = 1, kSums = 16;
+
+/// Computes the sums of 1 or kHeads consecutive heads: the queries of a head follow those of the
+/// previous one, and its sums have an offset of `stride` elements.
+using PartKernel = void (*)(const Part &part, const float *queries, float *sums, int64_t stride);
+
+/// Kernels for one head and for kHeads heads, for caches of f16 and of bf16.
+struct Kernels {
+  PartKernel one[2], many[2];
+};
+
+extern const Kernels avx512Kernels, avx2Kernels, scalarKernels;
+
+} // namespace dlc::cached
+
+#endif // DLC_RUNTIME_LIBRARY_CACHED_KERNELS_H
