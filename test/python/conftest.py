@@ -20,7 +20,14 @@ sys.path += os.environ.get("DLC_JAX", "").split()
 collect_ignore = [] if os.environ.get("DLC_CUDA_DRIVER") else ["gpu"]
 
 #: Modules whose parametrized tests take long. Each check runs every n-th case of them, and all cases with --all-cases.
-SAMPLED = {"test_constants": 3, "test_corners": 3, "test_rounding": 2, "test_step_changes": 2}
+SAMPLED = {
+    "test_constants": 3,
+    "test_corners": 3,
+    "test_gpu_step": 2,
+    "test_gpu_torch": 4,
+    "test_rounding": 2,
+    "test_step_changes": 2,
+}
 
 
 def pytest_addoption(parser):

@@ -11,7 +11,14 @@ import torch
 from torch import fx
 
 from dlc import _runtime
-from dlc._torch import call_replacements, fx_graph, graph_report, random_numbers, saved_layouts
+from dlc._torch import (
+    call_replacements,
+    device_kinds,
+    fx_graph,
+    graph_report,
+    random_numbers,
+    saved_layouts,
+)
 from dlc._torch.backend_options import Options
 from dlc._torch.graph_split import split_graph, strict_error
 
@@ -201,7 +208,8 @@ def _bytes_spanned(tensor: torch.Tensor) -> int:
 
 
 def _static_inputs(module: fx.GraphModule) -> list[int]:
-    """Returns the indices of the inputs that are parameters or buffers and that the graph does not modify."""
+    """Returns the indices of the inputs in host memory that are parameters or buffers and that the graph does not modify.
+    Parameters on a GPU are inputs of programs, which read them in place: constants would be a second copy of them."""
     context = torch._guards.TracingContext.try_get()
     about = context.fw_metadata if context else None
     if about is None:
@@ -216,6 +224,7 @@ def _static_inputs(module: fx.GraphModule) -> list[int]:
         if i not in changed
         and i < len(nodes)
         and fx_graph.type_of(nodes[i].meta.get("val")) is not None
+        and device_kinds.is_host(nodes[i].meta["val"].device)
     ]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from dlc._option_checks import require_threads
+from dlc._torch.device_kinds import program_device
 
 PRECISIONS = ("none", "bf16", "f16")
 ACCURACIES = ("strict", "default", "fast")
@@ -35,11 +36,12 @@ class Options:
                 raise ValueError(
                     f"options['{name}']: required: one of {', '.join(map(str, known))}; found: {value!r}"
                 )
-        self.strict, self.freeze, self.made = (
-            strict,
-            freeze,
-            ("cpu", threads or torch.get_num_threads(), precision, accuracy),
-        )
+        self.strict, self.freeze = strict, freeze
+        self._others = (threads or torch.get_num_threads(), precision, accuracy)
+
+    def for_device(self, device: torch.device) -> tuple[str, int, str, str]:
+        """Returns the compiler's options for a program on the device."""
+        return program_device(device), *self._others
 
     @classmethod
     def of(cls, given: dict[str, Any] | None) -> Options:

@@ -12,6 +12,8 @@ import torch
 from torch import fx
 from torch.nn import functional
 
+from dlc._torch import attention
+
 aten = torch.ops.aten
 
 #: Resizing operators of aten by `mode` and number of spatial dimensions.
@@ -228,7 +230,7 @@ def recurrent_layers(cell: str, input: torch.Tensor, *given: Any) -> tuple[torch
     whole = (
         not packed
         and each == directions * (2 + 2 * has_biases)
-        and not torch.is_autocast_enabled("cpu")
+        and not torch.is_autocast_enabled(input.device.type)
     )
 
     def run(
@@ -284,7 +286,7 @@ def encoder_layer(
     """Replacement of PyTorch's fused operator of an encoder layer, used if no gradients are needed.
     Under autocast, the operator computes in 16 bits internally, which no graph shows, so the layer is decomposed here."""
     scale_1, shift_1, scale_2, shift_2, up, up_bias, down, down_bias, *masked = given
-    if not torch.is_autocast_enabled("cpu"):
+    if not torch.is_autocast_enabled(src.device.type):
         return torch._transformer_encoder_layer_fwd(
             src, size, heads, qkv, qkv_bias, out, out_bias, use_gelu, norm_first, eps, *given
         )
@@ -394,6 +396,7 @@ def index_put_(
 #: Replacements of PyTorch's functions, by function or by method name.
 REPLACEMENTS = {
     functional.interpolate: interpolate,
+    functional.scaled_dot_product_attention: attention.scaled_dot_product_attention,
     operator.setitem: set_item,
     torch.index_put: index_put,
     "index_put": index_put,

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import fx
 
+from dlc._torch.device_kinds import is_host
 from dlc._torch.fx_graph import has_storage
 
 _LOSSES = (torch.ops.aten.nll_loss_forward.default, torch.ops.aten.nll_loss2d_forward.default)
@@ -96,9 +97,9 @@ def check_class_indices(
     checks: Sequence[ClassIndexCheck], tensors: Sequence[torch.Tensor], parts: int = 1
 ) -> None:
     """Runs the checks on the tensors of a call. The graph of the checks reads one of `parts` equal parts of each tensor.
-    A tensor without storage is not read; the run of the program rejects it."""
+    A tensor without storage is not read; the run of the program rejects it. A tensor on a GPU is not read either, because the host would wait for it."""
     for check in checks:
         given = tensors[check.at]
-        if has_storage(given):
+        if is_host(given.device) and has_storage(given):
             for part in given.chunk(parts) if parts > 1 else (given,):
                 check.run(part)

@@ -11,7 +11,7 @@ from torch import fx
 
 from dlc._compile import Compiler
 from dlc._model import Model
-from dlc._torch import class_indices, fx_graph, graph_report, saved_layouts
+from dlc._torch import class_indices, device_kinds, fx_graph, graph_report, saved_layouts
 from dlc._torch.backend_options import Options
 
 
@@ -32,7 +32,7 @@ def _copy_with_strides(tensor: torch.Tensor, strides: Sequence[int]) -> torch.Te
     )
     part = tensor[once]
     return (
-        torch.empty_strided(part.shape, strides, dtype=tensor.dtype)
+        torch.empty_strided(part.shape, strides, dtype=tensor.dtype, device=tensor.device)
         .copy_(part)
         .expand(tensor.shape)
     )
@@ -49,6 +49,7 @@ class CompiledSubgraph:
         report: graph_report.Graph,
     ):
         kept = saved_layouts.saved_results(part.graph)
+        self._device = device_kinds.common_device(part.graph)
         self._class_indices = class_indices.find_class_index_checks(
             part.graph,
             {
@@ -70,7 +71,9 @@ class CompiledSubgraph:
             [(f"result_{i}", node) for i, node in enumerate(nodes)],
             free={f"result_{i}" for i in kept},
         )
-        compiler = Compiler(fx_graph.GraphSource(text, constants, "graph"), options.made, False)
+        compiler = Compiler(
+            fx_graph.GraphSource(text, constants, "graph"), options.for_device(self._device), False
+        )
         self._run = Model(compiler.inputs, compiler.outputs, compiler=compiler)
         self._run.prepare()
         # Strides of the results that PyTorch expects to be non-contiguous; programs produce contiguous results.
@@ -94,7 +97,7 @@ class CompiledSubgraph:
         if not isinstance(results, tuple):
             results = (results,)
         if not given:
-            results = tuple(map(_to_tensor, results))
+            results = tuple(_to_tensor(each).to(self._device) for each in results)
         if self._strides or self._orders.made:
             results = tuple(self._laid(i, each) for i, each in enumerate(results))
         return results[0] if self._single else results

@@ -16,6 +16,8 @@ from torch import fx
 from torch._subclasses import FakeTensor
 from torch.utils import _pytree
 
+from dlc._torch import device_kinds
+
 VERSION = 1
 
 ELEMENTS = {
@@ -197,8 +199,6 @@ def get_result_types(node: fx.Node) -> list[Any]:
         found = type_of(each) if at in wanted else None
         if at in wanted and found is None:
             raise UnsupportedError(f"result {at} is {describe_unsupported_type(each)}")
-        if at in wanted and each.device.type != "cpu":
-            raise UnsupportedError(f"result {at} is on {each.device}; required: host memory")
         types.append(found)
     return types
 
@@ -211,6 +211,8 @@ def source_location(node: fx.Node) -> str:
 
 def serialize_node(node: fx.Node) -> dict[str, Any]:
     op = name_of(node)
+    if conflict := device_kinds.find_device_conflict(node):
+        raise UnsupportedError(conflict)
     given, changed = get_arguments(node)
     return {
         "name": node.name,
@@ -358,8 +360,10 @@ def find_unsupported_nodes(graph: fx.Graph, seed: int | None = None) -> dict[str
 def get_constant_memory(
     constants: Mapping[str, torch.Tensor],
 ) -> dict[str, tuple[int, int, torch.Tensor]]:
-    """Returns the memory of constants by name: address, bytes and owner. A constant that is not contiguous, or is a lazy negation, is copied."""
-    held = {name: tensor.detach().resolve_neg().contiguous() for name, tensor in constants.items()}
+    """Returns the memory of constants by name: address, bytes and owner. A constant that is not contiguous, is a lazy negation, or is not in host memory is copied."""
+    held = {
+        name: tensor.detach().resolve_neg().contiguous().cpu() for name, tensor in constants.items()
+    }
     return {
         name: (tensor.data_ptr(), tensor.numel() * tensor.element_size(), tensor)
         for name, tensor in held.items()

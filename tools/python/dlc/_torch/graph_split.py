@@ -13,7 +13,9 @@ from torch.fx.passes.operator_support import OperatorSupportBase
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
 from dlc._torch import (
+    attention,
     complex_numbers,
+    device_kinds,
     flop_count,
     fx_graph,
     graph_report,
@@ -41,8 +43,10 @@ ADAPTIVE = {
 
 
 class _OperatorSupport(OperatorSupportBase):
-    def __init__(self, refused: dict[str, str]):
-        self._refused = refused
+    """Supports the operators on one device that dlc compiles. `refused` are the names of nodes that remain in PyTorch."""
+
+    def __init__(self, refused: Mapping[str, str], device: torch.device):
+        self._refused, self.device = refused, device
 
     def is_node_supported(self, submodules: Any, node: fx.Node) -> bool:
         base = node.args[0] if fx_graph.is_getitem(node) else node
@@ -50,6 +54,7 @@ class _OperatorSupport(OperatorSupportBase):
             isinstance(base, fx.Node)
             and base.op == "call_function"
             and base.name not in self._refused
+            and device_kinds.node_device(base) == self.device
         )
 
 
@@ -195,15 +200,10 @@ def _split(
     views = _find_eager_views(graph, refused)
     # Reasons why nodes remain in PyTorch, by node name.
     left = {name: reason for name, reason in {**refused, **views}.items() if name in overloads}
-    partitioner = CapabilityBasedPartitioner(
-        module, _OperatorSupport({**refused, **views, **aliases}), allows_single_node_partition=True
-    )
-    parts = []
-    for part in partitioner.propose_partitions():
-        if any(map(_is_not_view, part.nodes)):
-            parts.append(part)
-        elif refused:
-            left.update({node.name: VIEW for node in part.nodes if node.name in overloads})
+    outside = {**refused, **views, **aliases}
+    devices = device_kinds.graph_devices(graph)
+    if not all(map(device_kinds.is_host, devices)):
+        report.notes.append(f"programs on {', '.join(map(str, devices))}")
     if options.strict and refused:
         raise strict_error(
             "; ".join(
@@ -216,12 +216,39 @@ def _split(
                 )
             )
         )
-    fused = partitioner.fuse_partitions(parts)
-    for at in range(len(parts)):
-        _replace_subgraph(fused, f"fused_{at}", constants, options, report, left)
+    fused = module
+    for device in devices:
+        support = _OperatorSupport(outside, device)
+        fused = _compile_partitions(fused, support, constants, options, report, left, bool(refused))
+    left = {name: reason for name, reason in left.items() if name in overloads}
     report.leave([(overloads[name], reason) for name, reason in left.items()])
     report.eager_flops += sum(flops[name] for name in left)
+    attention.replace_remaining(fused)
     fused.recompile()
+    return fused
+
+
+def _compile_partitions(
+    module: fx.GraphModule,
+    support: _OperatorSupport,
+    constants: Mapping[str, torch.Tensor],
+    options: Options,
+    report: graph_report.Graph,
+    left: dict[str, str],
+    reports_views: bool,
+) -> fx.GraphModule:
+    """Replaces the subgraphs of operators that `support` accepts by programs. With `reports_views`, adds views that remain in PyTorch to `left`."""
+    partitioner = CapabilityBasedPartitioner(module, support, allows_single_node_partition=True)
+    parts = []
+    for part in partitioner.propose_partitions():
+        if any(map(_is_not_view, part.nodes)):
+            parts.append(part)
+        elif reports_views:
+            left.update({node.name: VIEW for node in part.nodes})
+    prefix = f"{support.device}_fused_".replace(":", "_")
+    fused = partitioner.fuse_partitions(parts, prefix=prefix)
+    for at in range(len(parts)):
+        _replace_subgraph(fused, f"{prefix}{at}", constants, options, report, left)
     return fused
 
 
