@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from dlc import _runtime
+from dlc._torch import device_kinds
 from dlc._torch.fx_graph import ELEMENTS, has_storage
 
 
@@ -19,10 +20,16 @@ class BoundState:
     """One state of a session, and the PyTorch tensor that it is bound to."""
 
     def __init__(
-        self, session: _runtime.Session, index: int, find: Callable[[], torch.Tensor], changes: bool
+        self,
+        session: _runtime.Session,
+        index: int,
+        find: Callable[[], torch.Tensor],
+        changes: bool,
+        device: torch.device,
     ):
         self.name, self._element, self._shape, _ = session.states[index]
         self._session, self._index, self._find, self.changes = session, index, find, changes
+        self._device = device
         #: PyTorch's tensor, and the program's contiguous copy of it. The copy is None if the program uses the tensor's memory itself.
         self.tensor: torch.Tensor | None = None
         self._inner: torch.Tensor | None = None
@@ -51,9 +58,10 @@ class BoundState:
         torch.autograd.graph.increment_version(self.tensor)
 
     def _bind(self, tensor: torch.Tensor) -> None:
-        if tensor.device.type != "cpu":
+        if tensor.device != self._device:
             raise ValueError(
-                f"'{self.name}' is on {tensor.device}; required: host memory; move the module, as in module.cpu(), and create a new optimizer"
+                f"'{self.name}' is on {tensor.device}; required: {device_kinds.describe_device(self._device)}; "
+                f"move the module, as in {device_kinds.move_hint('module', self._device)}, and create a new optimizer"
             )
         if ELEMENTS.get(tensor.dtype) != self._element or tuple(tensor.shape) != self._shape:
             raise StateMismatchError(
@@ -64,12 +72,19 @@ class BoundState:
             raise ValueError(
                 f"'{self.name}': required: a tensor whose elements are in memory; found: a tensor whose storage was freed"
             )
-        plain = tensor.is_contiguous() and tensor.data_ptr() % tensor.element_size() == 0
-        inner = None if plain else torch.empty(tensor.shape, dtype=tensor.dtype)
+        # Kernels of GPUs load vectors of 16 bytes.
+        alignment = tensor.element_size() if device_kinds.is_host(self._device) else 16
+        plain = tensor.is_contiguous() and tensor.data_ptr() % alignment == 0
+        inner = (
+            None if plain else torch.empty(tensor.shape, dtype=tensor.dtype, device=self._device)
+        )
         place = tensor if inner is None else inner
         if tensor.numel():
             self._session.bind_state(
-                self._index, place.data_ptr(), tensor.numel() * tensor.element_size()
+                self._index,
+                place.data_ptr(),
+                tensor.numel() * tensor.element_size(),
+                device_kinds.program_device(self._device),
             )
         self.tensor, self._inner, self._seen = tensor, inner, _memory_identity(tensor)
 
@@ -78,9 +93,9 @@ def _memory_identity(tensor: torch.Tensor) -> tuple[Any, ...]:
     return tensor.data_ptr(), tensor.stride(), tensor.shape, tensor.dtype
 
 
-def initial_state(session: _runtime.Session, index: int) -> torch.Tensor:
-    """Returns a new tensor with the initial value of a state of the session."""
+def initial_state(session: _runtime.Session, index: int, device: torch.device) -> torch.Tensor:
+    """Returns a new tensor on the device with the initial value of a state of the session."""
     _, element, shape, _ = session.states[index]
     dtype = next(each for each, name in ELEMENTS.items() if name == element)
     data: Any = bytearray(session.state_bytes(index))
-    return torch.frombuffer(data, dtype=dtype).reshape(shape).clone()
+    return torch.frombuffer(data, dtype=dtype).reshape(shape).clone().to(device)

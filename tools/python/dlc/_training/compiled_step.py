@@ -20,7 +20,7 @@ from dlc._compile import Compiler
 from dlc._model import Model
 from dlc._path_checks import require_writable_path
 from dlc._progress import Progress
-from dlc._torch import class_indices, fx_graph
+from dlc._torch import class_indices, device_kinds, fx_graph
 from dlc._training import optimizers, step_check, step_graph
 from dlc._training.bound_state import BoundState, StateMismatchError, initial_state
 from dlc._world import World
@@ -71,7 +71,10 @@ class _StepSession:
             for i, value in enumerate(session.inputs)
             if value.name not in at
         }
-        self._numbers = {i: torch.zeros(()) for i in self._rates}
+        self.device = step._device()
+        #: Learning rates as inputs of the program, which are on its device, and their current values.
+        self._numbers = {i: torch.zeros((), device=self.device) for i in self._rates}
+        self._values = dict.fromkeys(self._rates, 0.0)
         self._hold(step)
 
     def _hold(self, step: TrainStep) -> None:
@@ -83,27 +86,25 @@ class _StepSession:
         self.slots: dict[torch.Tensor, list[str]] = {}
         for index, (name, _, _, trained) in enumerate(self.session.states):
             if name in states:
-                self.bound.append(
-                    BoundState(
-                        self.session, index, states[name].now, trained or states[name].changes
-                    )
-                )
+                self._bind(index, states[name].now, trained or states[name].changes)
                 continue
             _, _, slot, *rest = [*name.split(".", 3), "", ""]
             state = states.get(rest[0]) if name.startswith("optimizer.") else None
             if state is None:
-                found = step._own.setdefault(name, initial_state(self.session, index))
-                self.bound.append(BoundState(self.session, index, lambda found=found: found, True))
+                key = (name, self.device)
+                if key not in step._own:
+                    step._own[key] = initial_state(self.session, index, self.device)
+                    if name == "step":
+                        # The module may have been moved after steps on another device.
+                        step._own[key].fill_(step._steps)
+                self._bind(index, lambda found=step._own[key]: found, True)
                 continue
             key, parameter = kind.slots[slot], state.now
             self.slots.setdefault(parameter(), []).append(key)
-            self.bound.append(
-                BoundState(
-                    self.session,
-                    index,
-                    lambda parameter=parameter, key=key: optimizer.state[parameter()][key],
-                    True,
-                )
+            self._bind(
+                index,
+                lambda parameter=parameter, key=key: optimizer.state[parameter()][key],
+                True,
             )
         order = list(kind.slots.values())
         for keys in self.slots.values():
@@ -113,7 +114,18 @@ class _StepSession:
             if kind.counts and self.slots
             else None
         )
-        self.scaled = "optimizer.updates" in step._own or "skipped" in self._outputs
+        self.scaled = ("optimizer.updates", self.device) in step._own or "skipped" in self._outputs
+
+    def _bind(self, index: int, find: Callable[[], torch.Tensor], changes: bool) -> None:
+        self.bound.append(BoundState(self.session, index, find, changes, self.device))
+
+    def _set_rates(self, step: TrainStep) -> None:
+        """Assigns the learning rates of the optimizer's groups to the program's inputs."""
+        for at, group in self._rates.items():
+            rate = optimizers.get_learning_rate(step.optimizer.param_groups[group])
+            if rate != self._values[at]:
+                self._numbers[at].fill_(rate)
+                self._values[at] = rate
 
     def prepare(self, step: TrainStep) -> None:
         """Initializes the optimizer's state as PyTorch does before an update, and synchronizes the update count with the program's."""
@@ -126,15 +138,15 @@ class _StepSession:
                 here["step"] = torch.zeros(())
             for key in missing:
                 here[key] = torch.zeros_like(parameter, memory_format=torch.preserve_format)
-        steps = step._own["step"]
+        steps = step._own["step", self.device]
         if self.counts:
             count = self.counts.read()
             if not self.scaled:
                 if count != step._steps:
                     step._steps = count
                     steps.fill_(count)
-            elif "optimizer.updates" in step._own:
-                step._own["optimizer.updates"].fill_(count)
+            elif ("optimizer.updates", self.device) in step._own:
+                step._own["optimizer.updates", self.device].fill_(count)
         elif fresh and any(group.get("dampening") for group in step.optimizer.param_groups):
             # SGD does not dampen the first gradient, so the step count must be 0 if the momentum is new.
             if fresh < len(self.slots):
@@ -154,7 +166,7 @@ class _StepSession:
         """Called before a step of several processes. Checks that all processes are at the same step, and broadcasts rank 0's state before the first one."""
         _runtime.set_step(step._steps + 1)
         rates = [
-            f"learning rate {self._numbers[at].item():g} of group {group}"
+            f"learning rate {self._values[at]:g} of group {group}"
             for at, group in self._rates.items()
         ]
         _runtime.agree(
@@ -167,9 +179,9 @@ class _StepSession:
         self.session.share_states()
         for each in self.bound:
             each.take()
-        step._steps = int(step._own["step"])
+        step._steps = int(step._own["step", self.device])
         if self.counts:
-            updates = step._own.get("optimizer.updates")
+            updates = step._own.get(("optimizer.updates", self.device))
             self.counts.write(step._steps if updates is None else int(updates))
         step._is_shared = True
 
@@ -178,10 +190,7 @@ class _StepSession:
             self.graph.class_indices, tensors, step._made["accumulate"]
         )
         self.prepare(step)
-        for at, group in self._rates.items():
-            self._numbers[at].fill_(
-                optimizers.get_learning_rate(step.optimizer.param_groups[group])
-            )
+        self._set_rates(step)
         if step._world.size > 1:
             self._meet(step)
         results = self._run(
@@ -215,7 +224,7 @@ class TrainStep:
         loss: Callable[..., torch.Tensor],
         optimizer: torch.optim.Optimizer,
         made: dict[str, Any],
-        options: tuple[str, int, str, str],
+        options: tuple[int, str, str],
         progress: Progress | None,
         world: World,
         check: bool = False,
@@ -237,8 +246,8 @@ class TrainStep:
         self._modules: list[torch.nn.Module] = []
         self._children: list[tuple[torch.nn.Module, ...]] = []
         self._find_modules()
-        #: States that belong neither to the module nor to the optimizer, such as the step count, by name.
-        self._own: dict[str, torch.Tensor] = {}
+        #: States that belong neither to the module nor to the optimizer, such as the step count, by name and device.
+        self._own: dict[tuple[str, torch.device], torch.Tensor] = {}
         self._steps = self._made_in_a_row = 0
 
     def __call__(self, *arguments: Any) -> torch.Tensor:
@@ -368,7 +377,7 @@ class TrainStep:
                 f"required: the module's inputs and the target, as in step(x, y); found: {len(arguments)} arguments"
             )
         flat, spec = _pytree.tree_flatten(tuple(arguments))
-        tensors, shapes = [], []
+        tensors, shapes, device = [], [], self._device()
         for each in flat:
             if not isinstance(each, torch.Tensor):
                 if not isinstance(each, (bool, int, float, str, type(None))):
@@ -377,9 +386,9 @@ class TrainStep:
                     )
                 shapes.append(each)
                 continue
-            if each.device.type != "cpu":
+            if each.device != device:
                 raise ValueError(
-                    f"an input is on {each.device}; required: host memory; move it, as in x.cpu()"
+                    f"an input is on {each.device}; required: {device_kinds.describe_device(device)}; move it, as in {device_kinds.move_hint('x', device)}"
                 )
             tensors.append(each.detach())
             shapes.append((each.shape, each.dtype))
@@ -405,7 +414,7 @@ class TrainStep:
             if each is not None
         ):
             step_graph.check_hooks(self.module, self.loss)
-        return (spec, tuple(shapes), groups, wanted, modes), tensors
+        return (spec, tuple(shapes), device, groups, wanted, modes), tensors
 
     def _program(self, key: Any, arguments: Sequence[Any]) -> _StepSession:
         program = self._programs.get(key)
@@ -452,7 +461,8 @@ class TrainStep:
             )
         options = {**self._made, "states": [state.name for state in graph.states], "groups": groups}
         source = _StepSource(graph, options)
-        compiler = Compiler(source, self._options, self._progress)
+        options = (device_kinds.program_device(self._device()), *self._options)
+        compiler = Compiler(source, options, self._progress)
         return _StepSession(self, graph, compiler.session({}, {}), source.meaning)
 
     def _trained(self) -> dict[int, torch.Tensor]:
@@ -464,19 +474,29 @@ class TrainStep:
             if parameter is not None
         }
         trained: dict[int, torch.Tensor] = {}
+        device = self._device()
         for at, group in enumerate(self.optimizer.param_groups):
             for i, parameter in enumerate(group["params"]):
                 if id(parameter) not in known:
                     raise ValueError(
                         f"optimizer: parameter {i} of group {at}, {list(parameter.shape)}, is not a parameter of the module or the loss; required: an optimizer of module.parameters()"
                     )
-                if parameter.device.type != "cpu":
+                if parameter.device != device or device_kinds.find_kind(device) is None:
                     raise ValueError(
-                        f"optimizer: parameter {i} of group {at} is on {parameter.device}; required: host memory; move the module first, as in module.cpu()"
+                        f"optimizer: parameter {i} of group {at} is on {parameter.device}; required: {device_kinds.describe_device(device)}; "
+                        f"move the module first, as in {device_kinds.move_hint('module', device)}"
                     )
                 if parameter.requires_grad:
                     trained[id(parameter)] = parameter
         return trained
+
+    def _device(self) -> torch.device:
+        """Returns the device of the step: that of the optimizer's first parameter, or the host if dlc does not run on that device."""
+        device = next(
+            (each.device for group in self.optimizer.param_groups for each in group["params"]),
+            device_kinds.HOST,
+        )
+        return device if device_kinds.find_kind(device) else device_kinds.HOST
 
     def _part(self, arguments: Sequence[Any]) -> list[Any]:
         """Returns the flat list of arguments, with batches cut to one micro-batch."""

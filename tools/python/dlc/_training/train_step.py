@@ -50,7 +50,8 @@ def train_step(
     A program is compiled at the first call with inputs of new shapes (with example_inputs, immediately), and if settings that it depends on change: options of
     the optimizer other than the learning rate, requires_grad, train() and eval(). At most 16 programs are cached.
 
-    module: in training mode. It is not modified; the program updates its parameters and buffers in place.
+    module: in training mode. It is not modified; the program updates its parameters and buffers in place. The step runs on the device of the parameters.
+        On a GPU, a call neither waits for the step nor for the loss, except with loss scaling.
     loss: a function or a loss module of torch.nn that maps the module's output and the target to a scalar tensor.
     optimizer: torch.optim.SGD, Adam, AdamW or RMSprop over the module's parameters. The learning rates of its groups are read at every call.
     example_inputs: the module's inputs and the target, (x, y).
@@ -69,7 +70,7 @@ def train_step(
         Adam, AdamW and RMSprop are not compared where the gradient is less than 1e-4 of the largest one. A step with random numbers is not compared.
 
     Raises TypeError for arguments of a wrong type, and ValueError for unsupported optimizers, options or operators, a loss that is not
-    a scalar, tensors that are not in host memory, and processes that are not at the same step; IndexError for class indices out of range in a target of
+    a scalar, tensors that are not on the device of the parameters, and processes that are not at the same step; IndexError for class indices out of range in a target of
     cross_entropy or nll_loss; RuntimeError if no world can be formed, or if `check` fails.
     """
     from dlc._training.compiled_step import TrainStep
@@ -111,7 +112,7 @@ def train_step(
         loss,
         optimizer,
         made,
-        ("cpu", threads, precision, accuracy),
+        (threads, precision, accuracy),
         progress,
         world() if data_parallel else ALONE,
         check,
