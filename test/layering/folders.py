@@ -154,6 +154,8 @@ FOLDERS = {
     "runtime/simd/arch/avx2": ["runtime/simd/arch/scalar"],
     "runtime/simd/arch/avx512": ["runtime/simd/arch"],
     "runtime/simd/arch/scalar": ["runtime/simd/arch"],
+    "runtime/text": ["runtime/include/dlc", "runtime/program"],
+    "runtime/text/jinja": ["runtime/include/dlc", "runtime/program", "runtime/text"],
     "runtime/threads": ["runtime/include/dlc"],
     "ir/dlc": ["ir/size", "ir/tensor"],
     "ir/dlc/ops": ["ir/dlc"],

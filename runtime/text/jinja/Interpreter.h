@@ -1,0 +1,73 @@
+//===- Interpreter.h - executes chat templates -----------------------------------===//
+#ifndef DLC_RUNTIME_TEXT_JINJA_INTERPRETER_H
+#define DLC_RUNTIME_TEXT_JINJA_INTERPRETER_H
+
+#include "runtime/text/jinja/Builtins.h"
+
+#include "dlc/text.hpp"
+
+#include <map>
+
+namespace dlc::text::jinja {
+
+/// Executes one template once. Values have no members besides the given data.
+class Interpreter {
+public:
+  Interpreter(TemplateLimits limits, const Dict &variables);
+  ~Interpreter();
+  Text run(const Node &root);
+
+  Value evaluate(const Node &node);
+  /// Calls a filter, a test, a method or a function of the table.
+  Value call(Builtin builtin, Call &call);
+  /// Counts steps. Throws dlc::Error above the limit.
+  void charge(size_t count);
+
+private:
+  enum class Flow { Normal, Break, Continue };
+  /// Variables of a block, and the surrounding block.
+  struct Frame {
+    std::map<std::string, Value, std::less<>> variables;
+    std::shared_ptr<Frame> parent;
+  };
+  class Depth;
+
+  Flow execute(const Node &node);
+  Flow executeFor(const Node &node);
+  void executeSet(const Node &node);
+  void executeCall(const Node &node);
+  Text capture(const Node &block);
+  void write(const Text &text);
+  List selected(const Node &loop);
+  void bind(const std::vector<std::string> &names, const Value &value, int line);
+  Value applyFilters(const Node *filters, Value operand);
+  void openFrame() { frame = std::make_shared<Frame>(Frame{{}, frame}); }
+
+  Value evaluateNode(const Node &node);
+  Value lookUp(const Node &node) const;
+  Value member(const Value &object, const std::string &name, int line) const;
+  Value item(const Value &object, const Value &index, int line) const;
+  Value slice(const Node &node);
+  Value binary(const Node &node);
+  bool compareAll(const Node &node);
+  bool contains(const Value &container, const Value &element) const;
+  Value dict(const Node &node);
+  Value callValue(const Node &node);
+  Value callNamed(const Node &node);
+  Value runMacro(const Node &macro, Call &call, std::shared_ptr<Frame> parent);
+  Call arguments(const Node &node, size_t skip);
+
+  TemplateLimits limits;
+  size_t steps = 0;
+  int depth = 0;
+  Text *output = nullptr;
+  std::shared_ptr<Frame> root, frame;
+  /// Frames to which functions refer. They are cleared at the end, because they form cycles.
+  std::vector<std::shared_ptr<Frame>> captured;
+  /// Operand of the innermost filter block.
+  Value filterOperand;
+};
+
+} // namespace dlc::text::jinja
+
+#endif // DLC_RUNTIME_TEXT_JINJA_INTERPRETER_H
