@@ -250,10 +250,13 @@ void quantizeColumn(const Format &format, const float *x, int64_t groups, int64_
     const int32_t bits = reduce<V>(largest, [](auto a, auto b) { return a > b ? a : b; });
     float most;
     __builtin_memcpy(&most, &bits, sizeof most);
+    // Otherwise all elements are stored as 0, and their products with the factor are NaN.
+    const bool isFinite = bits < 0x7f800000;
     const float inverse = most > 0x1p-110f ? 127 / most : 0;
     int32_t sums[2] = {};
     for (int i = 0; i < kGroup; i += V) {
-      const Ints<V> rounded = simd::toInts<V>(simd::load<V>(x + i) * simd::splat<V>(inverse));
+      const Vec<V> scaled = simd::load<V>(x + i) * simd::splat<V>(inverse);
+      const Ints<V> rounded = isFinite ? simd::toInts<V>(scaled) : Ints<V>{};
       simd::storeBytes<V>(values + g * stride * kGroup + i, rounded);
       sums[format.group == kGroup ? 0 : i / 16] +=
           reduce<V>(rounded, [](auto a, auto b) { return a + b; });
