@@ -6,6 +6,7 @@
 #include "frontend/builder/Layers.h"
 #include "frontend/builder/Signature.h"
 #include "frontend/gguf/Weights.h"
+#include "ir/dlc/Shape.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
@@ -111,8 +112,7 @@ Value DecoderBuilder::visibleKeys(int64_t window) {
 
 Value DecoderBuilder::updateCache(const std::string &name, Value rows, int64_t size) {
   Value cache = signature.argument(
-      name, RankedTensorType::get({config.kvHeads, options.capacity, size}, b.f32),
-      ValueRole::State);
+      name, makeTensorType({config.kvHeads, options.capacity, size}, b.f32), ValueRole::State);
   auto none = ScatterReductionAttr::get(b.context, ScatterReduction::none);
   Value updated = b.op<ScatterNdOp>({cache, cacheIndices, rows}, {b.attr("reduction", none)});
   signature.result(name, updated, ValueRole::State);
@@ -209,8 +209,7 @@ Value DecoderBuilder::decoderLayer(int64_t layer, Value x) {
 
 Value DecoderBuilder::logits(Value x, Value embedding, int64_t vocabulary) {
   if (options.oneRow)
-    x = b.gather(x, b.reshape(signature.argument(kLastName, RankedTensorType::get({}, b.i64)), {1}),
-                 0);
+    x = b.gather(x, b.reshape(signature.argument(kLastName, makeTensorType({}, b.i64)), {1}), 0);
   x = norm("output_norm", x, config.width, 1);
   Value y = weights.hasOutput() ? project("output", x, config.width, vocabulary)
                                 : b.matmul(x, embedding, false, true);
@@ -222,8 +221,8 @@ Value DecoderBuilder::logits(Value x, Value embedding, int64_t vocabulary) {
 void DecoderBuilder::build() {
   const int64_t tokens = options.tokens, kv = config.kvHeads;
   Location top = b.getLoc();
-  Value ids = signature.argument(kIdsName, RankedTensorType::get({tokens}, b.i64));
-  Value position = signature.argument(kPositionName, RankedTensorType::get({}, b.i64));
+  Value ids = signature.argument(kIdsName, makeTensorType({tokens}, b.i64));
+  Value position = signature.argument(kPositionName, makeTensorType({}, b.i64));
   positions = b.add(b.iota(b.i64, {tokens}, 0), b.reshape(position, {1}));
   Value head = b.iota(b.i64, {kv, tokens, 1}, 0);
   Value row = b.broadcast(b.reshape(positions, {1, tokens, 1}), {kv, tokens, 1});

@@ -1,5 +1,6 @@
 //===- Weights.cpp - constants of a decoder from the tensors of a file ----===//
 #include "frontend/gguf/Weights.h"
+#include "ir/dlc/Shape.h"
 
 #include <algorithm>
 
@@ -80,7 +81,7 @@ Value Weights::read(const std::string &name, const Dims &shape, bool addOne) {
                  "tensor '" + Twine(file) + "': required: the shape " + shapeText(shape) +
                      ", according to the metadata; found: " + shapeText(tensor->shape)))
     return {};
-  auto type = RankedTensorType::get(shape, b.f32);
+  auto type = makeTensorType(shape, b.f32);
   if (tensor->format == BlockFormat::F32 && !addOne)
     return b.constant(ref::Tensor::borrow(type, tensor->data.data, tensor->data.owner), file);
   ref::Tensor values = ref::Tensor::empty(type);

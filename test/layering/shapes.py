@@ -41,7 +41,6 @@ NOT_CONVERTED = (
     "codegen/providers/onednn",
     "codegen/refine",
     "codegen/select",
-    "codegen/select/candidates",
     "codegen/select/measure",
     "frontend/aten",
     "frontend/aten/math",

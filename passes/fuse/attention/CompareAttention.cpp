@@ -8,6 +8,7 @@
 #include "passes/fuse/attention/CompareAttention.h"
 
 #include "ir/dlc/Attributes.h"
+#include "ir/dlc/Shape.h"
 #include "passes/Compositions.h"
 #include "passes/ConstantRewrites.h"
 #include "passes/Passes.h"
@@ -121,7 +122,7 @@ private:
     SmallVector<int64_t> scores(shapeOf(op.getQ()).drop_back());
     scores.push_back(shapeOf(op.getK()).drop_back().back());
     auto like = typeOf(op.getQ());
-    types.push_back(RankedTensorType::get(scores, like.getElementType(), like.getEncoding()));
+    types.push_back(makeTensorType(scores, like.getElementType(), like.getEncoding()));
     return timeOf(types, [&](TensorBuilder &b, Block &block) {
       Value q = block.getArgument(0), k = block.getArgument(1), v = block.getArgument(2),
             dy = block.getArgument(3), p = block.getArgument(4);
