@@ -45,7 +45,7 @@ public:
   const Value *find(std::string_view key) const;
   void set(const Text &key, Value value);
   const std::vector<Member> &members() const { return list; }
-  size_t size() const { return list.size(); }
+  size_t size() const;
 
 private:
   std::vector<Member> list;
@@ -116,6 +116,8 @@ private:
   };
   std::shared_ptr<void> data;
 };
+
+inline size_t Dict::size() const { return list.size(); }
 
 /// Name of the kind in Python, for messages.
 const char *kindName(const Value &value);
