@@ -62,7 +62,8 @@ std::string CharacterMap::apply(std::string_view text) const {
     }
     i += length;
   }
-  return result;
+  // PCRE2 reads the result without a check, and the replacements may be invalid UTF-8.
+  return replaceInvalid(result);
 }
 
 } // namespace dlc::text
