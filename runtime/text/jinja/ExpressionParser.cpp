@@ -16,6 +16,17 @@ using Kind = Node::Kind;
          std::string("unsupported ") + what + " '" + name + "'; rewrite the template without it");
 }
 
+/// Returns the value of a number. Throws dlc::Error if it is out of range.
+template <typename T> T numberOf(const Token &token) {
+  T value = 0;
+  const char *end = token.text.data() + token.text.size();
+  auto [rest, error] = std::from_chars(token.text.data(), end, value);
+  if (rest != end || error != std::errc())
+    failAt(token.line,
+           "the number " + token.text.substr(0, 40) + " is out of range; write a smaller number");
+  return value;
+}
+
 std::string shown(const Token &token) {
   switch (token.kind) {
   case Token::Kind::End:
@@ -285,13 +296,8 @@ NodePtr ExpressionParser::parsePostfix(NodePtr operand) {
   for (;;) {
     int line = tokens.line();
     if (tokens.takeOperator(".")) {
-      bool number = tokens.peek().kind == Token::Kind::Integer;
-      if (number) {
-        Node index{.kind = Kind::Constant, .line = line, .value = int64_t(0)};
-        std::string text = tokens.next().text;
-        int64_t value = 0;
-        std::from_chars(text.data(), text.data() + text.size(), value);
-        index.value = value;
+      if (tokens.peek().kind == Token::Kind::Integer) {
+        Node index{.kind = Kind::Constant, .line = line, .value = numberOf<int64_t>(tokens.next())};
         operand = make(Kind::Item, line, std::move(operand), finish(std::move(index)));
         continue;
       }
@@ -391,19 +397,10 @@ NodePtr ExpressionParser::parsePrimary() {
       text += tokens.next().text;
     return constant(token.line, Text(text));
   }
-  case Token::Kind::Integer: {
-    int64_t value = 0;
-    const char *end = token.text.data() + token.text.size();
-    if (std::from_chars(token.text.data(), end, value).ptr != end)
-      failAt(token.line,
-             "the number " + token.text.substr(0, 40) + " is too large; write at most 2^63 - 1");
-    return constant(token.line, value);
-  }
-  case Token::Kind::Float: {
-    double value = 0;
-    std::from_chars(token.text.data(), token.text.data() + token.text.size(), value);
-    return constant(token.line, value);
-  }
+  case Token::Kind::Integer:
+    return constant(token.line, numberOf<int64_t>(token));
+  case Token::Kind::Float:
+    return constant(token.line, numberOf<double>(token));
   case Token::Kind::Name:
     if (token.text == "true" || token.text == "True")
       return constant(token.line, true);

@@ -167,5 +167,7 @@ TEST(Template, ReportsErrorsWithLines) {
   expectError("{{ 1 + 'a' }}", "does not accept the types int and str");
   expectError("{{ 'a", "a string is not closed");
   expectError("{{ 9223372036854775807 + 1 }}", "too large");
+  expectError("{{ 9223372036854775808 }}", "9223372036854775808 is out of range");
+  expectError("{{ 1e999 }}", "1e999 is out of range");
   expectError("{{ 1 // 0 }}", "division by zero");
 }
