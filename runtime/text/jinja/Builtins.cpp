@@ -422,8 +422,10 @@ Value timeFunction(Call &call) {
   std::tm local{};
   localtime_r(&now, &local);
   char buffer[1024];
-  size_t size = std::strftime(buffer, sizeof(buffer), call.text(0, "format").bytes.c_str(), &local);
-  return Text(std::string_view(buffer, size));
+  const Text &format = call.text(0, "format");
+  size_t size = std::strftime(buffer, sizeof(buffer), format.bytes.c_str(), &local);
+  // A format with untrusted bytes makes the whole result untrusted.
+  return Text(std::string_view(buffer, size), !format.marks.empty());
 }
 
 constexpr Row functions[] = {

@@ -76,8 +76,8 @@ Value toJsonFilter(Call &call) {
   options.sortKeys = call.flag(99, "sort_keys", false);
   const Value *separators = call.find(99, "separators");
   if (separators && separators->isList() && separators->list().size() == 2) {
-    options.itemSeparator = toText(separators->list()[0]).bytes;
-    options.keySeparator = toText(separators->list()[1]).bytes;
+    options.itemSeparator = toText(separators->list()[0]);
+    options.keySeparator = toText(separators->list()[1]);
   }
   return toJson(call.operand(), options);
 }

@@ -95,7 +95,7 @@ private:
                 [](const Member &a, const Member &b) { return a.first.bytes < b.first.bytes; });
     writeAll(members, "{", "}", level, [&](const Member &each) {
       writeString(each.first);
-      out += Text(options.keySeparator);
+      out += options.keySeparator;
       write(each.second, level + 1);
     });
   }
@@ -106,7 +106,7 @@ private:
     out += begin;
     for (size_t i = 0; i < elements.size(); ++i) {
       if (i != 0)
-        out += Text(options.itemSeparator);
+        out += options.itemSeparator;
       newline(level + 1);
       each(elements[i]);
     }

@@ -133,7 +133,7 @@ Text formatted(const Text &format, const List &values) {
       ++i;
     char type = i < bytes.size() ? bytes[i] : ' ';
     if (type == '%' && i == begin) {
-      result += "%";
+      result.append("%", format, i);
       continue;
     }
     if (std::string_view("srdixfFgGeE").find(type) == std::string::npos)

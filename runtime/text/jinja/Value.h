@@ -141,7 +141,7 @@ struct JsonOptions {
   /// Number of spaces per level; negative for one line.
   int indent = -1;
   bool sortKeys = false, ascii = false;
-  std::string itemSeparator = ", ", keySeparator = ": ";
+  Text itemSeparator = ", ", keySeparator = ": ";
 };
 Text toJson(const Value &value, const JsonOptions &options);
 /// Converts a JSON object into a dictionary.

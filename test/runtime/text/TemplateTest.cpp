@@ -100,7 +100,7 @@ TEST(Template, MarksInput) {
        {"x.split('b') | join", "x | tojson", "x | list | join", "[x] | string", "x | title",
         "x.strip('q')", "x | reverse", "x | indent", "'%s' % x", "'{}'.format(x)",
         "{x: 1} | string", "x | trim", "x[0] ~ x[1:]", "x.replace('z', '')", "[x] | tojson",
-        "x * 2"}) {
+        "x * 2", "strftime_now(x)", "[1, 2] | tojson(separators=[x, x])"}) {
     untrusted.clear();
     for (const Piece &piece :
          ChatTemplate("{{ " + std::string(expression) + " }}").render(R"({"x": "abc"})"))
