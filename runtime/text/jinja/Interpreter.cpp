@@ -34,11 +34,6 @@ Interpreter::Interpreter(TemplateLimits limits, const Dict &variables)
     root->variables[name.bytes] = value;
 }
 
-Interpreter::~Interpreter() {
-  for (const auto &each : captured)
-    each->variables.clear();
-}
-
 Text Interpreter::run(const Node &node) {
   Text text;
   output = &text;
@@ -205,10 +200,14 @@ Value Interpreter::applyFilters(const Node *filters, Value operand) {
 }
 
 void Interpreter::executeCall(const Node &node) {
-  std::shared_ptr<Frame> definition = frame;
-  captured.push_back(definition);
-  Value caller =
-      Function([this, &node, definition](Call &call) { return runMacro(node, call, definition); });
+  // A shared pointer to the frame would form a cycle if the template stores the function.
+  std::weak_ptr<Frame> definition = frame;
+  Value caller = Function([this, &node, definition](Call &call) {
+    std::shared_ptr<Frame> parent = definition.lock();
+    if (!parent)
+      failAt(call.node.line, "'caller' is called after its call block; call it in the macro");
+    return runMacro(node, call, parent);
+  });
   const Node &target = *node.children[0];
   Call call = arguments(target, 1);
   call.named.emplace_back("caller", caller);

@@ -14,7 +14,6 @@ namespace dlc::text::jinja {
 class Interpreter {
 public:
   Interpreter(TemplateLimits limits, const Dict &variables);
-  ~Interpreter();
   Text run(const Node &root);
 
   Value evaluate(const Node &node);
@@ -62,8 +61,6 @@ private:
   int depth = 0;
   Text *output = nullptr;
   std::shared_ptr<Frame> root, frame;
-  /// Frames to which functions refer. They are cleared at the end, because they form cycles.
-  std::vector<std::shared_ptr<Frame>> captured;
   /// Operand of the innermost filter block.
   Value filterOperand;
 };

@@ -163,6 +163,9 @@ TEST(Template, LimitsStepsAndMemory) {
 TEST(Template, ReportsErrorsWithLines) {
   expectError("\n{{ x.y }}", "line 2: 'x' is undefined");
   expectError("{{ raise_exception('no system') }}", "no system");
+  expectError("{% set n = namespace() %}{% macro m() %}{% set n.c = caller %}{% endmacro %}"
+              "{% for i in [1] %}{% call m() %}{% endcall %}{% endfor %}{{ (n.c)() }}",
+              "'caller' is called after its call block");
   expectError("{% if x %}", "is not closed");
   expectError("{{ 1 + 'a' }}", "does not accept the types int and str");
   expectError("{{ 'a", "a string is not closed");
