@@ -122,6 +122,20 @@ Value arithmetic(const std::string &name, const Value &a, const Value &b) {
   mismatch(name, a, b);
 }
 
+/// Counts nested evaluations and calls, so that they do not overflow the stack.
+class Enter {
+public:
+  Enter(int &depth, int line) : depth(depth) {
+    if (depth >= maxDepth)
+      failAt(line, "calls are nested too deeply; end the recursion");
+    ++depth;
+  }
+  ~Enter() { --depth; }
+
+private:
+  int &depth;
+};
+
 /// Adds the line of the template to errors that do not have one.
 template <typename Action> auto located(int line, Action action) -> decltype(action()) {
   try {
@@ -142,13 +156,7 @@ constexpr std::array dictMethods = {"items", "keys",   "values", "get",       "p
 
 Value Interpreter::evaluate(const Node &node) {
   charge(1);
-  if (depth >= maxDepth)
-    failAt(node.line, "calls are nested too deeply; end the recursion");
-  ++depth;
-  struct Leave {
-    int &depth;
-    ~Leave() { --depth; }
-  } leave{depth};
+  Enter guard(depth, node.line);
   Value value = located(node.line, [&] { return evaluateNode(node); });
   if (value.is(Value::Kind::String))
     charge(value.text().bytes.size() / 16);
@@ -226,10 +234,11 @@ Value Interpreter::member(const Value &object, const std::string &name, int line
     failAt(line, "'" + object.name() + "' is undefined; pass it to the template");
   bool isDict = object.is(Value::Kind::Dict);
   if (isDict && std::find(dictMethods.begin(), dictMethods.end(), name) != dictMethods.end())
-    return Function([object, method = findMethod(name)](Call &call) {
-      call.arguments.insert(call.arguments.begin(), object);
-      return call.interpreter.call(method, call);
-    });
+    return Value(Function([object, method = findMethod(name)](Call &call) {
+                   call.arguments.insert(call.arguments.begin(), object);
+                   return call.interpreter.call(method, call);
+                 }),
+                 object.depth());
   const Value *found =
       isDict || object.is(Value::Kind::Namespace) ? object.dict().find(name) : nullptr;
   return found ? *found : Value::undefined(name);
@@ -368,8 +377,10 @@ Call Interpreter::arguments(const Node &node, size_t skip) {
 }
 
 Value Interpreter::call(Builtin builtin, Call &call) {
+  charge(1 + call.arguments.size());
+  // The filter `map` calls filters that its arguments name, such as `map` itself.
+  Enter guard(depth, call.node.line);
   Value value = builtin(call);
-  charge(1);
   if (value.is(Value::Kind::String))
     charge(value.text().bytes.size() / 16);
   else if (value.isList())

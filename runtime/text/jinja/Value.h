@@ -84,8 +84,10 @@ public:
   Value(List values, bool tuple = false);
   Value(Dict members);
   static Value makeNamespace(Dict members);
-  Value(Function function)
-      : type(Kind::Function), data(std::make_shared<Function>(std::move(function))) {}
+  /// `levels`: levels of the containers that the function captures.
+  Value(Function function, int levels = 0)
+      : type(Kind::Function), levels(levels),
+        data(std::make_shared<Function>(std::move(function))) {}
   static Value macro(const Node *node);
 
   Kind kind() const { return type; }

@@ -148,6 +148,13 @@ TEST(Template, LimitsStepsAndMemory) {
   expectError("{{ " + std::string(10000, '(') + "1" + std::string(10000, ')') + " }}",
               "nested too deeply");
   expectError("{{ 1" + std::string(100000, '+') + "1 }}", "nested too deeply");
+  expectError("{% set n = namespace(f={}) %}{% for i in range(1000) %}"
+              "{% set n.f = {'a': n.f.items} %}{% endfor %}",
+              "nested too deeply");
+  std::string maps = "{{ 'a' | map('map'";
+  for (int i = 0; i < 1000; ++i)
+    maps += ", 'map'";
+  expectError(maps + ", 'upper') }}", "nested too deeply");
   expectError(
       "{{ x" +
           [] {
