@@ -235,6 +235,7 @@ Value splitLinesMethod(Call &call) {
 
 /// Whether the text starts or ends with one of the strings of the argument.
 template <bool atEnd> Value edgeMethod(Call &call) {
+  call.checkCount(2);
   const std::string &text = self(call).bytes;
   const Value &argument = call.require(1, "prefix");
   List list = argument.isList() ? argument.list() : List{argument};
@@ -247,6 +248,7 @@ template <bool atEnd> Value edgeMethod(Call &call) {
 }
 
 template <bool last> Value findMethodOfText(Call &call) {
+  call.checkCount(2);
   const std::string &text = self(call).bytes, &part = call.text(1, "sub").bytes;
   size_t at = last ? text.rfind(part) : text.find(part);
   return at == text.npos ? int64_t(-1)
@@ -254,6 +256,7 @@ template <bool last> Value findMethodOfText(Call &call) {
 }
 
 Value countMethod(Call &call) {
+  call.checkCount(2);
   const std::string &text = self(call).bytes, &part = call.text(1, "sub").bytes;
   int64_t count = 0;
   if (part.empty())
@@ -403,10 +406,16 @@ Value rangeFunction(Call &call) {
 
 Dict membersOf(Call &call) {
   Dict dict;
-  for (const Value &each : call.arguments)
-    if (each.is(Kind::Dict))
-      for (const auto &[key, value] : each.dict().members())
-        dict.set(key, value);
+  for (const Value &each : call.arguments) {
+    if (each.is(Kind::Undefined))
+      continue;
+    if (!each.is(Kind::Dict))
+      runtime::fail("unsupported argument of '", call.node.name,
+                    "': required: a dictionary; found: ", kindName(each),
+                    "; pass a dictionary or named arguments");
+    for (const auto &[key, value] : each.dict().members())
+      dict.set(key, value);
+  }
   for (const auto &[name, value] : call.named)
     dict.set(Text(name), value);
   return dict;

@@ -315,7 +315,8 @@ NodePtr ExpressionParser::parsePostfix(NodePtr operand) {
     } else if (tokens.isOperator("[")) {
       operand = parseSubscript(std::move(operand));
     } else if (tokens.isOperator("(")) {
-      Node node{.kind = Kind::Call, .line = line};
+      bool hasName = operand->kind == Kind::Name || operand->kind == Kind::Member;
+      Node node{.kind = Kind::Call, .line = line, .name = hasName ? operand->name : "function"};
       node.children.push_back(std::move(operand));
       parseArguments(node);
       operand = finish(std::move(node));

@@ -22,7 +22,7 @@ struct Node {
     Member,      // object; name
     Item,        // object, index
     Slice,       // object, begin, end, step (each may be null)
-    Call,        // callee, arguments
+    Call,        // callee, arguments; name is that of the callee, for messages
     Method,      // object, arguments; name
     Filter,      // operand, arguments; name
     Test,        // operand, arguments; name

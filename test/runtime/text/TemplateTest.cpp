@@ -174,6 +174,9 @@ TEST(Template, ReportsErrorsWithLines) {
               "{% for i in [1] %}{% call m() %}{% endcall %}{% endfor %}{{ (n.c)() }}",
               "'caller' is called after its call block");
   expectError("{% if x %}", "is not closed");
+  expectError("{{ range('a') }}", "invalid argument 'stop' of 'range'");
+  expectError("{{ 'aba'.find('a', 1) }}", "too many arguments of 'find'");
+  expectError("{{ dict([('a', 1)]) }}", "unsupported argument of 'dict'");
   expectError("{{ 1 + 'a' }}", "does not accept the types int and str");
   expectError("{{ 'a", "a string is not closed");
   expectError("{{ 9223372036854775807 + 1 }}", "too large");
