@@ -171,7 +171,8 @@ List splitAtSpaces(const Text &text, int64_t count) {
     while (end < view.size() && !isWhitespace(decodeAt(view, end).value))
       end += decodeAt(view, end).length;
     if (count-- == 0) {
-      parts.emplace_back(trimmed(rest.slice(begin), nullptr, false, true));
+      // Python keeps the whitespace at the end of the last part.
+      parts.emplace_back(rest.slice(begin));
       return parts;
     }
     parts.emplace_back(rest.slice(begin, end - begin));

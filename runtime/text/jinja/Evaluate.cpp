@@ -306,6 +306,8 @@ Value Interpreter::binary(const Node &node) {
   Value left = evaluate(*node.children[0]), right = evaluate(*node.children[1]);
   if (node.name == "~") {
     Text text = toText(left);
+    // In Jinja2, the result of '~' is an ordinary string.
+    text.safe = false;
     return text += toText(right);
   }
   for (const Value *each : {&left, &right})

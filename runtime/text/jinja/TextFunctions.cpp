@@ -6,6 +6,7 @@
 #include <utf8proc.h>
 
 #include <cctype>
+#include <cmath>
 
 namespace dlc::text::jinja {
 namespace {
@@ -47,12 +48,14 @@ Text converted(const std::string &flags, char type, const Value &value) {
     runtime::fail("the format '%", type, "' needs a number; found: ", kindName(value),
                   "; convert it");
   char buffer[512];
-  int size =
-      type == 'd' || type == 'i' || type == 'x'
-          ? std::snprintf(buffer, sizeof(buffer),
-                          ("%" + flags + "ll" + (type == 'x' ? "x" : "d")).c_str(),
-                          static_cast<long long>(value.asInt()))
-          : std::snprintf(buffer, sizeof(buffer), ("%" + flags + type).c_str(), value.asFloat());
+  bool integer = type == 'd' || type == 'i' || type == 'x';
+  if (integer && !value.isInteger() && !(std::fabs(value.asFloat()) < 9e18))
+    runtime::fail("the format '%", type, "' needs a number below 9e18; use '%f'");
+  int size = integer ? std::snprintf(buffer, sizeof(buffer),
+                                     ("%" + flags + "ll" + (type == 'x' ? "x" : "d")).c_str(),
+                                     static_cast<long long>(value.asInt()))
+                     : std::snprintf(buffer, sizeof(buffer), ("%" + flags + type).c_str(),
+                                     value.asFloat());
   if (size < 0 || static_cast<size_t>(size) >= sizeof(buffer))
     runtime::fail("a formatted number is too long; use a smaller width");
   return Text(std::string_view(buffer, static_cast<size_t>(size)));

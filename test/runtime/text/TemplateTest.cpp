@@ -57,6 +57,8 @@ TEST(Template, EvaluatesExpressions) {
   EXPECT_EQ(render("{{ 'b' if false else 'c' }}{{ 1 if false }}{{ 2 is odd }}{{ not x }}"),
             "cFalseTrue");
   EXPECT_EQ(render("{{ 1 < 2 < 3 }} {{ 'a' in 'cat' }} {{ 2 not in [1] }}"), "True True True");
+  EXPECT_EQ(render("{{ 'a b c '.split(none, 1) }}{{ ('a' | safe) ~ 'b' + 'c' }}"),
+            "['a', 'b c ']abc");
   EXPECT_EQ(render("{{ '%s-%03d' % ('a', 7) }} {{ '{} {b}'.format(1, b=2) }}"), "a-007 1 2");
 }
 
@@ -182,5 +184,6 @@ TEST(Template, ReportsErrorsWithLines) {
   expectError("{{ 9223372036854775807 + 1 }}", "too large");
   expectError("{{ 9223372036854775808 }}", "9223372036854775808 is out of range");
   expectError("{{ 1e999 }}", "1e999 is out of range");
+  expectError("{{ '%d' % 1e300 }}", "needs a number below 9e18");
   expectError("{{ 1 // 0 }}", "division by zero");
 }
