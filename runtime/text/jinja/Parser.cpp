@@ -72,6 +72,14 @@ private:
     return block;
   }
 
+  /// Parses a body whose text is captured, so that it cannot end a loop around it.
+  NodePtr parseCapturedBody(std::string_view end) {
+    int outer = std::exchange(loops, 0);
+    NodePtr block = parseBody(end);
+    loops = outer;
+    return block;
+  }
+
   NodePtr parseTag() {
     int line = tokens.line();
     std::string name = tokens.expectName();
@@ -92,7 +100,9 @@ private:
       return parseBody("endgeneration");
     if (name == "break" || name == "continue") {
       if (loops == 0)
-        failAt(line, "'" + name + "' is outside of a loop; remove it");
+        failAt(line,
+               "'" + name +
+                   "' is outside of a loop, or in a set or filter block in the loop; remove it");
       endTag();
       return finish({.kind = name == "break" ? Kind::Break : Kind::Continue, .line = line});
     }
@@ -172,7 +182,7 @@ private:
       failAt(line, "required: '=' after the name; correct the syntax");
     node.kind = Kind::SetBlock;
     NodePtr filters = tokens.isOperator("|") ? expressions.parseFilters(nullptr, true) : nullptr;
-    node.children.push_back(parseBody("endset"));
+    node.children.push_back(parseCapturedBody("endset"));
     node.children.push_back(std::move(filters));
     return finish(std::move(node));
   }
@@ -194,9 +204,7 @@ private:
   NodePtr parseMacro(int line) {
     Node node{.kind = Kind::Macro, .line = line, .name = tokens.expectName()};
     parseParameters(node);
-    int outer = std::exchange(loops, 0);
-    node.children.push_back(parseBody("endmacro"));
-    loops = outer;
+    node.children.push_back(parseCapturedBody("endmacro"));
     return finish(std::move(node));
   }
 
@@ -207,16 +215,14 @@ private:
     node.children.push_back(expressions.parse());
     if (node.children[0]->kind != Kind::Call)
       failAt(line, "required: a call of a macro after 'call'; correct the syntax");
-    int outer = std::exchange(loops, 0);
-    node.children.push_back(parseBody("endcall"));
-    loops = outer;
+    node.children.push_back(parseCapturedBody("endcall"));
     return finish(std::move(node));
   }
 
   NodePtr parseFilter(int line) {
     Node node{.kind = Kind::FilterBlock, .line = line};
     NodePtr filters = expressions.parseFilters(nullptr, false);
-    node.children.push_back(parseBody("endfilter"));
+    node.children.push_back(parseCapturedBody("endfilter"));
     node.children.push_back(std::move(filters));
     return finish(std::move(node));
   }

@@ -122,6 +122,8 @@ TEST(Template, RefusesUnsupportedConstructs) {
   expectError("{% for x in y recursive %}{% endfor %}", "unsupported loop modifier 'recursive'");
   expectError("{{ {1: 2} }}", "unsupported dictionary key '1'");
   expectError("{{ ('a' | safe) + '<' }}", "unsupported operator '+' with the result of 'safe'");
+  expectError("{% for i in [1] %}{% set x %}{% break %}{% endset %}{% endfor %}",
+              "'break' is outside of a loop");
   expectError("{{ f(*x) }}", "unsupported argument '*'");
 }
 
