@@ -51,13 +51,15 @@ public:
     for (uint32_t rank = 0; rank < data.merges.size(); ++rank) {
       const auto &[left, right] = data.merges[rank];
       joined.push_back(left + right);
-      int32_t first = piece(left), second = piece(right);
-      merges.insert(first, second, {rank, piece(joined.back())});
+      int32_t first = piece(left), second = piece(right), result = piece(joined.back());
+      if (!isControl(result))
+        merges.insert(first, second, {rank, result});
     }
   }
 
   void encode(std::string_view word, std::vector<TokenId> &tokens) const override {
-    if (auto whole = index.find(word); data.ignoreMerges && whole != index.end()) {
+    auto whole = data.ignoreMerges ? index.find(word) : index.end();
+    if (whole != index.end() && !isControl(whole->second)) {
       tokens.push_back(whole->second);
       return;
     }
@@ -71,7 +73,8 @@ public:
     for (const auto &symbol : symbols.list) {
       if (symbol.size == 0)
         continue;
-      bool known = symbol.id >= 0 && static_cast<size_t>(symbol.id) < data.tokens.size();
+      bool known = symbol.id >= 0 && static_cast<size_t>(symbol.id) < data.tokens.size() &&
+                   !isControl(symbol.id);
       if (known)
         tokens.push_back(symbol.id);
       unknown = !known && fallback.append(word.substr(symbol.begin, symbol.size), unknown, tokens);
@@ -79,6 +82,10 @@ public:
   }
 
 private:
+  bool isControl(int32_t id) const {
+    auto i = static_cast<size_t>(id);
+    return i < data.tokens.size() && !isOrdinary(data.tokens[i]);
+  }
   int32_t find(std::string_view text) const {
     if (auto found = index.find(text); found != index.end())
       return found->second;

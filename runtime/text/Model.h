@@ -13,6 +13,12 @@ namespace dlc::text {
 /// Index of the tokens by their text. The keys refer to the texts in `TokenizerData::tokens`.
 using TokenIndex = std::unordered_map<std::string_view, TokenId>;
 
+/// Returns whether models produce a token. Control tokens and the unknown token do not result from
+/// ordinary text that spells them.
+inline bool isOrdinary(const VocabularyToken &token) {
+  return token.kind != TokenKind::Control && token.kind != TokenKind::Unknown;
+}
+
 /// Segments words into tokens.
 class Model {
 public:

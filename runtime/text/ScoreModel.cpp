@@ -23,24 +23,29 @@ public:
       uint32_t size = left.size + right.size;
       if (size >= lengths.size() || !lengths[size])
         return Merge();
-      auto found = index.find(word.substr(left.begin, size));
-      if (found == index.end())
-        return Merge();
-      return Merge{priority(data.tokens[static_cast<size_t>(found->second)].score), found->second};
+      TokenId id = find(word.substr(left.begin, size));
+      return id < 0 ? Merge() : Merge{priority(data.tokens[static_cast<size_t>(id)].score), id};
     });
     bool unknown = false;
     for (const auto &symbol : symbols.list) {
       if (symbol.size == 0)
         continue;
       std::string_view text = word.substr(symbol.begin, symbol.size);
-      auto found = index.find(text);
-      if (found != index.end())
-        tokens.push_back(found->second);
-      unknown = found == index.end() && fallback.append(text, unknown, tokens);
+      TokenId id = find(text);
+      if (id >= 0)
+        tokens.push_back(id);
+      unknown = id < 0 && fallback.append(text, unknown, tokens);
     }
   }
 
 private:
+  /// Returns -1 if there is no such token, or if it is a control token.
+  TokenId find(std::string_view text) const {
+    auto found = index.find(text);
+    bool ordinary =
+        found != index.end() && isOrdinary(data.tokens[static_cast<size_t>(found->second)]);
+    return ordinary ? found->second : -1;
+  }
   /// Returns the priority of a score: higher scores have lower numbers.
   static uint32_t priority(float score) {
     auto bits = std::bit_cast<uint32_t>(score == 0 ? 0.0f : score);

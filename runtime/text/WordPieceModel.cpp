@@ -28,7 +28,8 @@ public:
           continue;
         piece = begin == 0 ? "" : data.continuationPrefix;
         piece.append(text, begin, end - begin);
-        if (auto found = index.find(piece); found != index.end()) {
+        auto found = index.find(piece);
+        if (found != index.end() && isOrdinary(data.tokens[static_cast<size_t>(found->second)])) {
           tokens.push_back(found->second);
           begin = end;
           known = true;

@@ -114,6 +114,17 @@ TEST(Tokenizer, NeverReadsSpecialTokensInUntrustedPieces) {
   EXPECT_EQ(tokenizer.encode(std::vector<Piece>{{"hel", true}, {"lo", false}}), Ids{13});
 }
 
+TEST(Tokenizer, DoesNotMergeTextIntoControlTokens) {
+  Tokenizer scores(tokenizerFromGguf(sentencePiece({"\u2581", "<", "s>"})));
+  EXPECT_EQ(scores.encode("<s>", {.addSpecial = false}),
+            (Ids{firstPiece, firstPiece + 1, firstPiece + 2}));
+  Metadata metadata = bytePairs("llama-bpe");
+  std::get<std::vector<double>>(metadata["tokenizer.ggml.token_type"])[13] = 3;
+  // "hello" is a control token, which is neither a merge nor a whole word.
+  EXPECT_EQ(Tokenizer(tokenizerFromGguf(metadata)).encode("hello", {.addSpecial = false}),
+            (Ids{12, 3}));
+}
+
 TEST(Tokenizer, ReplacesInvalidBytes) {
   Tokenizer tokenizer(tokenizerFromGguf(sentencePiece({"\u2581", "\ufffd"})));
   for (const char *text : {"\x80", "\xC0\xAF", "\xED\xA0\x80", "\xF5", "\xE4\xB8"}) {
