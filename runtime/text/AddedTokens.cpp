@@ -7,6 +7,7 @@
 namespace dlc::text {
 namespace {
 
+/// Returns the key of an edge of the trie.
 uint64_t key(size_t node, char c) {
   return static_cast<uint64_t>(node) << 8 | static_cast<unsigned char>(c);
 }
@@ -16,7 +17,7 @@ bool isWordCharacter(char32_t c) {
   return c == '_' || (kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_NO);
 }
 
-/// Offset of the character that ends at `end`, which is not 0.
+/// Returns the offset of the character that ends at `end`, which is greater than 0.
 size_t before(std::string_view text, size_t end) {
   size_t begin = end - 1;
   while (begin > 0 && (text[begin] & 0xC0) == 0x80)
@@ -24,6 +25,7 @@ size_t before(std::string_view text, size_t end) {
   return begin;
 }
 
+/// Returns whether no word character is adjacent to the range.
 bool atWordBoundaries(std::string_view text, size_t begin, size_t end) {
   return (begin == 0 || !isWordCharacter(decodeAt(text, before(text, begin)).value)) &&
          (end == text.size() || !isWordCharacter(decodeAt(text, end).value));

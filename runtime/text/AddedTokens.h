@@ -10,22 +10,25 @@
 
 namespace dlc::text {
 
-/// Part of a text: a token, or a range without added tokens.
+/// Part of a text: an added token, or a range without added tokens (`token` is -1).
 struct Fragment {
   TokenId token;
   size_t begin, end;
 };
 
-/// Finds control tokens and user-defined tokens: at each position from the left, the longest.
+/// Finds the control tokens and user-defined tokens of a text from left to right. If several tokens
+/// match at a position, the longest one is used.
 class AddedTokens {
 public:
   void insert(std::string_view text, TokenId id, const VocabularyToken &token);
   bool empty() const { return edges.empty(); }
-  /// `trusted(begin, end)`: whether control tokens are recognized in a range.
+  /// Divides a text into fragments. `trusted(begin, end)`: whether control tokens are recognized in
+  /// a range.
   std::vector<Fragment> split(std::string_view text,
                               const std::function<bool(size_t, size_t)> &trusted) const;
 
 private:
+  /// Node of the trie of the tokens. `entry` is null if no token ends here.
   struct Node {
     TokenId token = -1;
     const VocabularyToken *entry = nullptr;
@@ -35,8 +38,9 @@ private:
                                     const std::function<bool(size_t, size_t)> &trusted) const;
 
   std::vector<Node> nodes{1};
+  /// Child nodes by parent node and byte.
   std::unordered_map<uint64_t, size_t> edges;
-  /// Whether a token starts with a byte.
+  /// Whether at least one token starts with a given byte.
   std::array<bool, 256> starts{};
 };
 

@@ -8,8 +8,8 @@
 namespace dlc::text {
 namespace {
 
-// A unit of the trie: bits 0 to 7 are the label, bit 8 says that a child holds a value, bits 10 to
-// 30 are the offset of the children, which bit 9 shifts by 8, and bit 31 marks a value.
+// A unit of the trie. Bits 0 to 7: label. Bit 8: a child holds a value. Bits 10 to 30: offset of
+// the children, shifted left by 8 if bit 9 is set. Bit 31: the unit is a value.
 uint32_t label(uint32_t unit) { return unit & (1u << 31 | 0xFF); }
 bool hasLeaf(uint32_t unit) { return unit >> 8 & 1; }
 uint32_t offset(uint32_t unit) { return unit >> 10 << ((unit & 1u << 9) >> 6); }

@@ -15,11 +15,11 @@ class CharacterMap {
 public:
   /// `bytes`: the 32-bit size of the trie in bytes, the trie, and null-terminated strings.
   explicit CharacterMap(std::string_view bytes);
-  /// Replaces each longest prefix that has an entry.
+  /// Replaces, from left to right, the longest entry at each position. Returns valid UTF-8.
   std::string apply(std::string_view text) const;
 
 private:
-  /// Length of the longest entry at the beginning of a text (0 if there is none), and its value.
+  /// Returns the length of the longest entry at the beginning of a text, or 0, and its value.
   std::pair<size_t, uint32_t> longest(std::string_view text) const;
 
   std::vector<uint32_t> units;

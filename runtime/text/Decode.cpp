@@ -38,7 +38,7 @@ std::string StopFilter::push(std::string_view text) {
     pending.resize(end);
     return std::exchange(pending, {});
   }
-  // Withholds the longest end of the text that a stop string starts with.
+  // Withholds the longest suffix of the text that is a prefix of a stop string.
   size_t withheld = 0;
   for (const std::string &stop : stops)
     for (size_t size = std::min(stop.size(), pending.size()); size > withheld; --size)

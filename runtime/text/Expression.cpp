@@ -19,7 +19,7 @@ constexpr std::string_view whitespace = "\\x09-\\x0d\\x20\\x85\\xa0\\x{1680}\\x{
 }
 
 /// Converts the syntax of Oniguruma into that of PCRE2: rewrites `\s` and `\S`, and refuses
-/// operators that have another meaning there.
+/// operators whose meaning differs in PCRE2.
 std::string toPcre2(std::string_view pattern) {
   std::string result;
   bool inClass = false;
@@ -79,7 +79,7 @@ Expression::Expression(const std::string &source) : pattern(source) {
   if (!compiled)
     refuse(source, errorText(error));
   code = std::shared_ptr<pcre2_real_code_8>(compiled, pcre2_code_free_8);
-  // Without a compiler for this processor, PCRE2 interprets the expression.
+  // If PCRE2 has no JIT compiler for this processor, it interprets the expression.
   pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE);
 }
 
@@ -105,7 +105,7 @@ std::vector<std::pair<size_t, size_t>> Expression::matches(std::string_view text
       break;
     if (status < 0)
       refuse(pattern, "matching failed: " + errorText(status));
-    // `\K` in a lookahead can set the begin after the end.
+    // `\K` in a lookahead can set the beginning of a match after its end.
     size_t begin = std::min(bounds[0], bounds[1]), end = bounds[1];
     if (begin < offset)
       refuse(pattern, "match that starts before the previous one ends");

@@ -13,7 +13,7 @@ struct pcre2_real_code_8;
 namespace dlc::text {
 
 /// Compiled regular expression in the syntax of the `tokenizers` library. `\s` has the Unicode
-/// property White_Space, and the number of backtracking steps is limited.
+/// property White_Space. The number of backtracking steps of each match is limited.
 class Expression {
 public:
   explicit Expression(const std::string &pattern);

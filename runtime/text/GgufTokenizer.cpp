@@ -11,6 +11,7 @@ namespace dlc::text {
 namespace {
 
 constexpr std::string_view lowerBlock = "\u2581";
+/// Texts of the tokens that end a generated text or a turn of a conversation.
 constexpr std::array endTexts = {"<|eot_id|>",
                                  "<|im_end|>",
                                  "<|end|>",
@@ -36,7 +37,7 @@ class Keys {
 public:
   explicit Keys(const Metadata &metadata) : metadata(metadata) {}
 
-  /// Returns a null pointer if the key is missing.
+  /// Returns a null pointer if the key is missing. Throws dlc::Error for another type.
   template <typename T> const T *get(std::string_view key, const char *type) const {
     auto found = metadata.find(key);
     if (found == metadata.end())
@@ -57,6 +58,7 @@ private:
   const Metadata &metadata;
 };
 
+/// Fills TokenizerData. The default ids are those of llama.cpp for each tokenizer model.
 class Reader {
 public:
   explicit Reader(const Metadata &metadata) : keys(metadata) {}
@@ -91,6 +93,7 @@ private:
                     "with a tokenizer");
     data.tokens.resize(texts->size());
     for (size_t i = 0; i < texts->size(); ++i)
+      // An empty text cannot be a key of the index of tokens.
       data.tokens[i].text = (*texts)[i].empty() ? "[EMPTY_" + std::to_string(i) + "]" : (*texts)[i];
     auto each = [&](std::string_view key, auto set) {
       const auto *values = keys.get<std::vector<double>>(key, "array of numbers");
@@ -109,7 +112,8 @@ private:
     });
   }
 
-  /// SentencePiece's BPE. The space before the first word is optional.
+  /// Reads a SentencePiece BPE model. The key `add_space_prefix` controls the space before the
+  /// first word.
   void readScores() {
     data.algorithm = TokenizerData::Algorithm::Scores;
     data.decoding = TokenizerData::Decoding::Metaspace;
@@ -125,6 +129,7 @@ private:
     escapeSpaces();
   }
 
+  /// Replaces spaces by U+2581.
   void escapeSpaces() {
     data.normalizer.push_back({.kind = NormalizerStep::Kind::Replace,
                                .pattern = " ",
@@ -259,7 +264,7 @@ private:
       data.chatTemplate = *source;
   }
 
-  /// Adds the tokens that end a turn by their text, and makes them control tokens.
+  /// Finds the tokens of `endTexts`, makes them control tokens, and adds them to `endOfGeneration`.
   void readEnds() {
     std::vector<TokenId> &ends = data.endOfGeneration;
     for (size_t i = 0; i < data.tokens.size(); ++i)

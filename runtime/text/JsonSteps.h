@@ -10,12 +10,12 @@ namespace dlc::text::json {
 
 using Json = nlohmann::json;
 
-/// Throws an error for an unsupported value, with the supported ones.
+/// Throws dlc::Error for a value that is not supported. `required` lists the supported values.
 [[noreturn]] void refuse(const std::string &what, const std::string &found,
                          const std::string &required);
-/// Returns the beginning of the text of a value for messages.
+/// Returns the first 100 bytes of the JSON text of a value, for messages.
 std::string shown(const Json &value);
-/// Throws an error if JSON text is nested too deeply for a recursive parser.
+/// Throws dlc::Error if JSON text is nested too deeply for a recursive parser.
 void checkDepth(std::string_view text, const char *file);
 
 // Typed access to members. They throw dlc::Error for missing members and other types.
@@ -28,9 +28,10 @@ const Json *optional(const Json &from, const char *key);
 std::string string(const Json &from, const char *key, const char *otherwise);
 bool flag(const Json &from, const char *key, bool otherwise);
 size_t count(const Json &from, const char *key, size_t otherwise);
-/// Returns a token id, which is below the limit of the size of vocabularies.
+/// Returns a number, such as a token id, that is less than the maximum size of a vocabulary.
 size_t index(const Json &value, const char *what);
 
+// Append the steps of a normalizer or pre-tokenizer, or set the fields of a decoder.
 void readNormalizer(const Json &step, TokenizerData &data);
 void readSplits(const Json &step, TokenizerData &data);
 void readDecoder(const Json &step, TokenizerData &data);

@@ -193,6 +193,7 @@ private:
         data.chatTemplate = string(each, "template");
   }
 
+  /// Returns the token with this text, or std::nullopt.
   std::optional<TokenId> find(std::string_view text) {
     auto found = std::find_if(data.tokens.begin(), data.tokens.end(),
                               [&](const VocabularyToken &token) { return token.text == text; });

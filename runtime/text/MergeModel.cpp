@@ -86,13 +86,14 @@ private:
     auto i = static_cast<size_t>(id);
     return i < data.tokens.size() && !isOrdinary(data.tokens[i]);
   }
+  /// Returns the id of a piece, or -1.
   int32_t find(std::string_view text) const {
     if (auto found = index.find(text); found != index.end())
       return found->second;
     auto found = extra.find(text);
     return found == extra.end() ? -1 : found->second;
   }
-  /// Returns the number of a piece. Pieces that are no tokens have numbers after the tokens.
+  /// Returns the id of a piece. Pieces that are not tokens have ids above those of the tokens.
   int32_t piece(std::string_view text) {
     int32_t id = find(text);
     if (id < 0) {
@@ -108,6 +109,7 @@ private:
   PairTable merges;
   /// Results of the merges, to which the keys of `extra` refer.
   std::deque<std::string> joined;
+  /// Ids of the pieces that are not tokens.
   std::unordered_map<std::string_view, int32_t> extra;
 };
 

@@ -37,14 +37,16 @@ std::unique_ptr<Model> makeWordPieceModel(const TokenizerData &data, const Token
 class Fallback {
 public:
   Fallback(const TokenizerData &data, const TokenIndex &index);
-  /// Appends the byte tokens of a text, or else the unknown token, or else nothing. `previous`:
-  /// whether the previous part of the word was unknown, too. Returns whether the text is unknown.
+  /// Appends the byte tokens of a text; without byte fallback, the unknown token if there is one.
+  /// `previous`: whether the previous part of the word was unknown. Returns whether this text is
+  /// unknown.
   bool append(std::string_view text, bool previous, std::vector<TokenId> &tokens) const;
 
 private:
   /// The token of each byte; empty without byte fallback.
   std::vector<TokenId> bytes;
   std::optional<TokenId> unknown;
+  /// Whether adjacent unknown parts get one unknown token.
   bool fuse;
 };
 
@@ -55,10 +57,12 @@ std::string byteTokenName(unsigned char byte);
 struct Merge {
   static constexpr uint32_t none = UINT32_MAX;
   uint32_t priority = none;
+  /// Id of the merged symbol.
   int32_t result = -1;
 };
 
-/// Characters or merged pieces of a word, as a list that removes an element in constant time.
+/// Characters and merged pieces of a word, as a doubly linked list in a vector. A symbol that was
+/// merged into its predecessor has the size 0.
 struct Symbols {
   struct Symbol {
     uint32_t begin, size;

@@ -12,13 +12,15 @@
 namespace dlc::text {
 namespace {
 
+/// Returns a Unicode normalization form of a text. `options` are those of utf8proc_map.
 std::string unicodeForm(const std::string &text, int options) {
   utf8proc_uint8_t *result = nullptr;
   utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t *>(text.data()),
                                        static_cast<utf8proc_ssize_t>(text.size()), &result,
                                        static_cast<utf8proc_option_t>(UTF8PROC_STABLE | options));
   if (size < 0)
-    runtime::fail("tokenizer: normalizing a text failed: ", utf8proc_errmsg(size));
+    runtime::fail("tokenizer: normalizing a text failed: ", utf8proc_errmsg(size),
+                  "; split the text");
   std::string copy(reinterpret_cast<const char *>(result), static_cast<size_t>(size));
   std::free(result);
   return copy;
@@ -59,13 +61,14 @@ std::string removeMarks(std::string_view text, utf8proc_category_t last) {
 }
 
 bool isChinese(char32_t c) {
-  // The range that starts at 2B920 is the one of the `tokenizers` library.
+  // As in the `tokenizers` library, the range of extension E starts at U+2B920, not at U+2B820.
   return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) ||
          (c >= 0x20000 && c <= 0x2A6DF) || (c >= 0x2A700 && c <= 0x2B73F) ||
          (c >= 0x2B740 && c <= 0x2B81F) || (c >= 0x2B920 && c <= 0x2CEAF) ||
          (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
 }
 
+/// Removes control characters and replaces whitespace by spaces (BertNormalizer's `clean_text`).
 std::string cleaned(std::string_view text) {
   return mapped(text, [](std::string &result, char32_t c) {
     utf8proc_category_t kind = category(c);
@@ -115,7 +118,7 @@ std::string stripped(std::string_view text, bool left, bool right) {
   return std::string(text);
 }
 
-/// Removes spaces at both ends, and all but one of several spaces.
+/// Removes spaces at both ends, and replaces each other run of spaces by one space.
 std::string mergeSpaces(std::string_view text) {
   std::string result;
   for (char c : text)
@@ -199,7 +202,8 @@ Normalizer makeNormalizer(const NormalizerStep &step) {
   case Kind::MergeSpaces:
     return [](std::string text, Position) { return mergeSpaces(text); };
   }
-  runtime::fail("tokenizer: unknown kind of normalizer ", static_cast<int>(step.kind));
+  runtime::fail("tokenizer: unknown kind of normalizer ", static_cast<int>(step.kind),
+                "; use a member of NormalizerStep::Kind");
 }
 
 } // namespace dlc::text

@@ -8,11 +8,11 @@
 
 namespace dlc::text {
 
-/// Position of a text in the input.
+/// Position of a text relative to the input and its special tokens.
 struct Position {
-  /// The text is at the beginning of the input.
+  /// Whether the text is at the beginning of the input.
   bool first = false;
-  /// The text is at the beginning of the input or follows a special token.
+  /// Whether the text is at the beginning of the input or follows a special token.
   bool afterSpecial = false;
 };
 
@@ -23,6 +23,7 @@ Normalizer makeNormalizer(const NormalizerStep &step);
 
 /// Replaces all occurrences of `pattern`, which is not empty.
 std::string replaceAll(std::string_view text, std::string_view pattern, std::string_view content);
+/// Returns whether BERT treats the code point as punctuation: ASCII symbols, and category P.
 bool isPunctuation(char32_t codePoint);
 
 } // namespace dlc::text

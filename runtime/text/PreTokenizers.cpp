@@ -3,7 +3,7 @@
 
 namespace dlc::text {
 
-// Parts of the expressions.
+// Parts of the regular expressions.
 #define CONTRACTIONS "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
 #define LETTERS R"([^\r\n\p{L}\p{N}]?\p{L}+)"
 #define SYMBOLS R"( ?[^\s\p{L}\p{N}]+[\r\n]*)"

@@ -8,17 +8,19 @@
 
 namespace dlc::text {
 
-/// Row of the table: what a value of `tokenizer.ggml.pre` means.
+/// Row of the table: options of the pre-tokenizers with these values of `tokenizer.ggml.pre`.
 struct PreTokenizer {
   std::vector<std::string_view> names;
-  /// Expressions that split the text, one after another.
+  /// Regular expressions that split the text, one after another.
   std::vector<std::string_view> expressions;
   bool ignoreMerges = false;
   bool addBos = false;
-  /// Tokens consist of characters, with U+2581 for spaces, instead of GPT-2's alphabet.
+  /// Whether tokens are spelled in characters, with U+2581 for spaces, instead of in GPT-2's byte
+  /// alphabet.
   bool characters = false;
 };
 
+/// Returns the table of the supported pre-tokenizers.
 std::span<const PreTokenizer> preTokenizers();
 
 } // namespace dlc::text

@@ -55,7 +55,7 @@ private:
   const TokenizerData &data;
   const TokenIndex &index;
   Fallback fallback;
-  /// Whether a token with this number of bytes exists.
+  /// Whether a token with a given number of bytes exists.
   std::vector<bool> lengths;
 };
 

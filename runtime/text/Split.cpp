@@ -13,7 +13,7 @@ namespace {
 
 using Behavior = SplitStep::Behavior;
 
-/// Part of a word, and whether it is a delimiter.
+/// Range of a word, and whether the range is a delimiter.
 struct Part {
   size_t begin, end;
   bool delimiter;
@@ -35,6 +35,7 @@ std::vector<Part> partition(size_t size, const std::vector<std::pair<size_t, siz
   return parts;
 }
 
+/// Appends the parts of a text as words, with the given treatment of the delimiters.
 void appendParts(Words &words, const std::string &text, const std::vector<Part> &parts,
                  Behavior behavior) {
   auto add = [&](size_t begin, size_t end) {
@@ -95,6 +96,7 @@ template <typename Property> auto codePoints(Property property) {
   };
 }
 
+/// Returns a function that finds the occurrences of a string.
 auto occurrences(const std::string &pattern) {
   if (pattern.empty())
     runtime::fail("tokenizer: a pre-tokenizer splits at an empty string; remove this step");
@@ -111,7 +113,7 @@ bool isNumeric(char32_t c) {
   return kind >= UTF8PROC_CATEGORY_ND && kind <= UTF8PROC_CATEGORY_NO;
 }
 
-/// Whether `prepend` applies to the word with this index.
+/// Returns whether `prepend` applies to the word with this index.
 bool prepends(SplitStep::Prepend prepend, size_t index, Position position) {
   return prepend == SplitStep::Prepend::Always ||
          (prepend == SplitStep::Prepend::First && index == 0 && position.first);
@@ -161,8 +163,8 @@ Splitter bert() {
   };
 }
 
-/// Tables of GPT-2's alphabet: printable characters of Latin-1 represent themselves, the other
-/// bytes are U+0100 and following.
+/// Tables of GPT-2's byte alphabet. Printable characters of Latin-1 represent their own bytes. The
+/// other bytes are represented by U+0100 and the characters that follow it.
 struct Alphabet {
   std::array<char32_t, 256> characters;
   std::array<int, 0x180> bytes;
@@ -224,7 +226,8 @@ Splitter makeSplitter(const SplitStep &step) {
   case Kind::Punctuation:
     return splitter(codePoints(isPunctuation), step.behavior, step.invert);
   }
-  runtime::fail("tokenizer: unknown kind of pre-tokenizer ", static_cast<int>(step.kind));
+  runtime::fail("tokenizer: unknown kind of pre-tokenizer ", static_cast<int>(step.kind),
+                "; use a member of SplitStep::Kind");
 }
 
 } // namespace dlc::text

@@ -7,7 +7,7 @@
 namespace dlc::text {
 
 using Words = std::vector<std::string>;
-/// Divides each word further.
+/// Function that splits each word into shorter words.
 using Splitter = std::function<Words(Words, Position)>;
 
 Splitter makeSplitter(const SplitStep &step);

@@ -13,9 +13,10 @@ namespace {
 
 constexpr size_t maxTokens = 1 << 22, maxTokenBytes = 1 << 14, maxMerges = 1 << 23;
 
-/// Ranges of a text that are trusted: begin and end offsets, in ascending order, not adjacent.
+/// Begin and end offsets of the trusted ranges of a text, in ascending order and not adjacent.
 using Ranges = std::vector<std::pair<size_t, size_t>>;
 
+/// Throws dlc::Error for data that exceed a limit, and for ids that are not in the vocabulary.
 void check(const TokenizerData &data) {
   auto limit = [](const char *what, size_t found, size_t required) {
     if (found > required)
@@ -99,6 +100,7 @@ struct Tokenizer::State {
                                                    : makeWordPieceModel(data, index);
   }
 
+  /// Builds the index, the bytes of the tokens, and the tries of the added tokens.
   void addTokens() {
     index.reserve(data.tokens.size());
     ends.resize(data.tokens.size());
@@ -125,7 +127,7 @@ struct Tokenizer::State {
     }
   }
 
-  /// Value of a byte token, whose name has the form `<0x..>`.
+  /// Returns the value of a byte token, whose name has the form `<0x..>`.
   static unsigned char byteValue(const std::string &name) {
     auto digit = [](char c) { return c >= 'A' ? c - 'A' + 10 : c - '0'; };
     return static_cast<unsigned char>(digit(name[3]) << 4 | (digit(name[4]) & 15));
@@ -147,7 +149,8 @@ struct Tokenizer::State {
         model->encode(word, ids);
   }
 
-  /// Encodes a range without tokens of `added`. `trusted`: whether all of it is trusted.
+  /// Encodes a range that contains no token of `added`. `trusted`: whether all bytes of the range
+  /// are trusted.
   void encodeRange(std::string_view range, Position position, bool trusted,
                    std::vector<TokenId> &ids) const {
     std::string text = normalized(std::string(range), position);
@@ -187,6 +190,7 @@ struct Tokenizer::State {
     return ids;
   }
 
+  /// Returns the id as an index. Throws dlc::Error if the id is not in the vocabulary.
   size_t checked(TokenId id) const {
     if (id < 0 || static_cast<size_t>(id) >= data.tokens.size())
       runtime::fail("tokenizer: invalid token id: required: 0 to ", data.tokens.size() - 1,

@@ -32,6 +32,7 @@ public:
     best[0].score = 0;
     for (size_t from = 0; from < word.size();) {
       size_t length = std::min(announcedLength(word[from]), word.size() - from);
+      // Whether a token equals the character at `from`.
       bool whole = false;
       size_t node = 0;
       for (size_t to = from; to < word.size() && (node = child(node, word[to])) != 0;) {

@@ -15,7 +15,7 @@ struct CodePoint {
   bool valid = false;
 };
 
-/// Returns the length that the first byte of a UTF-8 sequence announces; 1 for other bytes.
+/// Returns the length of a UTF-8 sequence by its first byte, and 1 for continuation bytes.
 size_t announcedLength(char first);
 /// Decodes the code point at `offset`, which is less than the size of the text.
 CodePoint decodeAt(std::string_view text, size_t offset);

@@ -29,7 +29,7 @@ namespace dlc::text {
 
 using TokenId = int32_t;
 
-/// Kind of a vocabulary entry, with the numbers of `tokenizer.ggml.token_type`.
+/// Kind of a vocabulary entry. The values are those of the GGUF key `tokenizer.ggml.token_type`.
 enum class TokenKind : uint8_t { Normal = 1, Unknown, Control, UserDefined, Unused, Byte };
 
 /// Entry of a vocabulary.
@@ -37,11 +37,11 @@ struct VocabularyToken {
   std::string text;
   float score = 0;
   TokenKind kind = TokenKind::Normal;
-  /// An added token removes the whitespace before or after its occurrence.
+  /// Whether an added token includes the whitespace before or after it (`lstrip`, `rstrip`).
   bool stripLeft = false, stripRight = false;
-  /// An added token matches only between word boundaries.
+  /// Whether an added token matches only between word boundaries (`single_word`).
   bool singleWord = false;
-  /// An added token is searched in the normalized text instead of the input text.
+  /// Whether an added token is searched in the normalized text instead of the input text.
   bool normalized = false;
 };
 
@@ -54,7 +54,7 @@ struct NormalizerStep {
     Nfkd,
     Lowercase,
     StripAccents,
-    /// Removes whitespace at the left and right end.
+    /// Removes whitespace at the beginning if `left` is set, and at the end if `right` is set.
     Strip,
     /// Prepends `content` to a text that is not empty.
     Prepend,
@@ -62,9 +62,9 @@ struct NormalizerStep {
     PrependAfterSpecial,
     /// Replaces the string `pattern` by `content`.
     Replace,
-    /// Replaces the matches of the expression `pattern` by `content`.
+    /// Replaces the matches of the regular expression `pattern` by `content`.
     ReplaceMatches,
-    /// BertNormalizer of the `tokenizers` library.
+    /// BertNormalizer of the `tokenizers` library, with the options `cleanText` to `lowercase`.
     Bert,
     /// Precompiled character map of SentencePiece in `content`.
     CharacterMap,
@@ -77,12 +77,12 @@ struct NormalizerStep {
   bool cleanText = true, splitChinese = true, stripAccents = true, lowercase = true;
 };
 
-/// One step of the division of a text into words.
+/// One step that splits a text into words (a pre-tokenizer of the `tokenizers` library).
 struct SplitStep {
   enum class Kind {
-    /// Splits at the matches of an expression.
+    /// Splits at the matches of the regular expression `pattern`.
     Expression,
-    /// Splits at the occurrences of a string.
+    /// Splits at the occurrences of the string `pattern`.
     String,
     /// Replaces each byte by the printable character of GPT-2's alphabet.
     ByteLevel,
@@ -92,34 +92,39 @@ struct SplitStep {
     Metaspace,
     /// Splits at whitespace and around punctuation like BERT.
     Bert,
+    /// Splits at numeric characters.
     Digits,
+    /// Splits at punctuation.
     Punctuation,
   };
+  /// Treatment of the delimiters, with the names of the `tokenizers` library.
   enum class Behavior { Removed, Isolated, MergedWithPrevious, MergedWithNext, Contiguous };
   enum class Prepend { Never, First, Always };
   Kind kind = Kind::Expression;
   std::string pattern = {};
   Behavior behavior = Behavior::Isolated;
+  /// Exchanges the delimiters with the text between them.
   bool invert = false;
-  /// Metaspace: adds the replacement before a text that does not start with one.
+  /// Metaspace: words to which `pattern` is prepended, unless they start with it.
   Prepend prepend = Prepend::Never;
-  /// Metaspace: starts a new word at each replacement. Digits: each digit is a word.
+  /// Metaspace: whether each replaced space starts a new word. Digits: whether each digit is a
+  /// word.
   bool split = true;
 };
 
-/// Complete description of a tokenizer. Readers of model files fill it.
+/// Complete description of a tokenizer, which the readers of model files return.
 struct TokenizerData {
   enum class Algorithm {
-    /// Pairs are merged by the order of `merges`.
+    /// Byte pair encoding (BPE). Pairs are merged in the order of `merges`.
     Merges,
-    /// Pairs are merged by the score of the token that they form (SentencePiece BPE).
+    /// SentencePiece's BPE. Pairs are merged in the order of the scores of the merged tokens.
     Scores,
-    /// Segmentation with the maximal sum of scores.
+    /// SentencePiece's unigram model: the segmentation with the maximal sum of scores.
     Unigram,
     /// Longest match from the left of each word.
     WordPiece,
   };
-  /// How the text of a token is converted into bytes.
+  /// Conversion of the text of a token into bytes.
   enum class Decoding { Plain, ByteLevel, Metaspace, WordPiece };
   Algorithm algorithm = Algorithm::Merges;
   Decoding decoding = Decoding::Plain;
@@ -128,16 +133,17 @@ struct TokenizerData {
   std::vector<NormalizerStep> normalizer;
   std::vector<SplitStep> splits;
 
-  /// A word that is a token is not split further.
+  /// Whether a word that is a token is encoded without merges (`ignore_merges`).
   bool ignoreMerges = false;
-  /// Unknown characters are represented by the tokens `<0x00>` to `<0xFF>`.
+  /// Whether unknown characters are encoded by the tokens `<0x00>` to `<0xFF>`.
   bool byteFallback = false;
+  /// Whether adjacent unknown characters are encoded by one unknown token (`fuse_unk`).
   bool fuseUnknown = false;
   /// WordPiece: prefix of the first piece of a word, and of the following pieces.
   std::string wordPrefix, continuationPrefix;
-  /// WordPiece: longer words are unknown. 0 means no limit.
+  /// WordPiece: maximum number of characters of a known word. 0 means no limit.
   size_t maxWordCharacters = 0;
-  /// Decoding removes the space that encoding adds before the first word.
+  /// Whether decoding removes the space that encoding adds before the first word.
   bool stripFirstSpace = false;
 
   std::optional<TokenId> bos, eos, unknown, separator, pad, mask;
@@ -188,16 +194,20 @@ public:
   const TokenizerData &data() const;
   size_t size() const { return data().tokens.size(); }
 
+  /// Returns the tokens of a text. Each byte that is not part of valid UTF-8 becomes U+FFFD.
   std::vector<TokenId> encode(std::string_view text, EncodeOptions options = {}) const;
-  /// Encodes the concatenation of the pieces. No byte of a special token is in a piece that is
-  /// not trusted.
+  /// Encodes the concatenation of the pieces. A control token is recognized only if all of its
+  /// bytes are in trusted pieces.
   std::vector<TokenId> encode(std::span<const Piece> pieces, bool addSpecial = true) const;
-  /// Returns the text of the tokens. Control tokens are left out unless `special` is set.
+  /// Returns the text of the tokens. Control tokens are omitted unless `special` is set.
   std::string decode(std::span<const TokenId> ids, bool special = false) const;
   /// Returns the bytes of one token, which may be part of a UTF-8 character.
   std::string_view bytes(TokenId id) const;
+  /// Returns whether the token is a control token or the unknown token.
   bool isControl(TokenId id) const;
+  /// Returns whether the token is in `TokenizerData::endOfGeneration`.
   bool endsGeneration(TokenId id) const;
+  /// Returns the token with this text, or std::nullopt.
   std::optional<TokenId> find(std::string_view text) const;
 
 private:
@@ -205,15 +215,16 @@ private:
   std::unique_ptr<const State> state;
 };
 
-/// Decodes a stream of tokens into whole UTF-8 characters.
+/// Decodes a stream of tokens into whole UTF-8 characters. The tokenizer must outlive the decoder.
 class DLC_EXPORT StreamDecoder {
 public:
-  /// `first`: the stream starts a text, so that the space added before the first word is removed.
+  /// `special`: whether control tokens are decoded. `first`: whether the stream starts a text, so
+  /// that the space that encoding adds before the first word is removed.
   explicit StreamDecoder(const Tokenizer &tokenizer, bool special = false, bool first = false)
       : tokenizer(&tokenizer), special(special), first(first) {}
   /// Returns the characters completed by this token. Bytes that are not UTF-8 become U+FFFD.
   std::string push(TokenId id);
-  /// Returns the rest; an incomplete character becomes U+FFFD.
+  /// Returns the pending bytes as text. An incomplete character becomes U+FFFD.
   std::string finish();
 
 private:
@@ -228,8 +239,9 @@ public:
   explicit StopFilter(std::vector<std::string> stops);
   /// Returns the text that can be shown. No part of a stop string is returned.
   std::string push(std::string_view text);
-  /// Returns the withheld text, which is no stop string.
+  /// Returns the withheld text, which does not contain a whole stop string.
   std::string finish();
+  /// Returns whether a stop string was found.
   bool stopped() const { return found; }
 
 private:
@@ -240,12 +252,15 @@ private:
 
 /// Limits for the execution of a chat template.
 struct TemplateLimits {
+  /// Maximum number of steps: executed statements and expressions, plus a part of the bytes and
+  /// elements of their results.
   size_t steps = 10'000'000;
+  /// Maximum number of bytes of the rendered text.
   size_t outputBytes = 64u << 20;
 };
 
-/// Chat template in the subset of Jinja2 that models use. Constructs outside the subset are
-/// refused with their name and line when the template is parsed.
+/// Chat template in the subset of Jinja2 that models use. The constructor throws dlc::Error, with
+/// the name and the line, for tags, filters, tests and methods that are not supported.
 class DLC_EXPORT ChatTemplate {
 public:
   explicit ChatTemplate(std::string_view source, TemplateLimits limits = {});
@@ -253,7 +268,8 @@ public:
   ChatTemplate(ChatTemplate &&) noexcept;
   ChatTemplate &operator=(ChatTemplate &&) noexcept;
   /// Renders the template. `input`: a JSON object with the template's variables, whose strings are
-  /// not trusted. `trusted`: a JSON object whose strings are trusted, such as `bos_token`.
+  /// not trusted. `trusted`: a JSON object whose strings are trusted, such as `bos_token`. Its
+  /// variables replace those of `input` with the same names. The text of numbers is trusted.
   std::vector<Piece> render(std::string_view input, std::string_view trusted = "{}") const;
 
 private:
