@@ -62,6 +62,7 @@ namespace {
 
 using Kind = Value::Kind;
 
+/// Returns whether the operand has one of the kinds.
 template <Kind... kinds> Value isKind(Call &call) { return (call.operand().is(kinds) || ...); }
 
 Value compareTest(Call &call, bool (*holds)(const Value &, const Value &)) {
@@ -160,7 +161,7 @@ template <bool left, bool right> Value stripMethod(Call &call) {
   return trimmed(self(call), given ? &call.text(1, "chars").bytes : nullptr, left, right);
 }
 
-/// Splits at whitespace.
+/// Splits at whitespace, at most `count` times unless the count is negative.
 List splitAtSpaces(const Text &text, int64_t count) {
   List parts;
   Text rest = trimmed(text, nullptr, true, false);
@@ -234,7 +235,7 @@ Value splitLinesMethod(Call &call) {
   return lines;
 }
 
-/// Whether the text starts or ends with one of the strings of the argument.
+/// Returns whether the text starts or ends with one of the strings of the argument.
 template <bool atEnd> Value edgeMethod(Call &call) {
   call.checkCount(2);
   const std::string &text = self(call).bytes;
@@ -242,8 +243,8 @@ template <bool atEnd> Value edgeMethod(Call &call) {
   List list = argument.isList() ? argument.list() : List{argument};
   return std::any_of(list.begin(), list.end(), [&](const Value &each) {
     if (!each.is(Kind::String))
-      runtime::fail("the argument of '", call.node.name, "' is a string; found: ", kindName(each),
-                    "; convert it");
+      runtime::fail("invalid argument of '", call.node.name,
+                    "': required: a string; found: ", kindName(each), "; convert it with 'string'");
     return atEnd ? text.ends_with(each.text().bytes) : text.starts_with(each.text().bytes);
   });
 }
@@ -286,7 +287,8 @@ Value joinMethod(Call &call) {
   bool first = true;
   for (const Value &each : elements(call.require(1, "iterable"))) {
     if (!each.is(Kind::String))
-      runtime::fail("'join' needs strings; found: ", kindName(each), "; convert them");
+      runtime::fail("invalid argument of 'join': required: strings; found: ", kindName(each),
+                    "; convert the elements with 'string'");
     if (!std::exchange(first, false))
       result += self(call);
     result += each.text();
@@ -294,7 +296,7 @@ Value joinMethod(Call &call) {
   return result;
 }
 
-/// Python's `str.format` with fields that are empty, a number or a name.
+/// Formats like Python's `str.format`. Fields are empty, a number or a name.
 Value formatMethod(Call &call) {
   const Text &format = self(call);
   const std::string &bytes = format.bytes;
@@ -344,6 +346,7 @@ Value getMethod(Call &call) {
   return found ? *found : otherwise ? *otherwise : Value::none();
 }
 
+/// Refuses a method that would change the operand.
 Value immutable(Call &call) {
   runtime::fail("the method '", call.node.name,
                 "' is not permitted, because values cannot be changed; create a new value");
@@ -405,6 +408,7 @@ Value rangeFunction(Call &call) {
   return list;
 }
 
+/// Returns the entries of the dictionary arguments and the named arguments.
 Dict membersOf(Call &call) {
   Dict dict;
   for (const Value &each : call.arguments) {

@@ -19,14 +19,15 @@ struct Call {
   std::vector<std::pair<std::string, Value>> named;
 
   const Value &operand() const { return arguments[0]; }
-  /// Returns the argument with this index or name. It is nullptr if the argument is missing.
+  /// Returns the argument with this index or name, or nullptr if it is missing.
   const Value *find(size_t index, std::string_view name) const;
+  /// Returns the argument with this index or name. Throws dlc::Error if it is missing.
   const Value &require(size_t index, const char *name) const;
-  /// Arguments of one type. They throw dlc::Error for other types.
+  /// Return an argument of one type, and throw dlc::Error for other types.
   const Text &text(size_t index, const char *name) const;
   int64_t integer(size_t index, const char *name, std::optional<int64_t> otherwise = {}) const;
   bool flag(size_t index, const char *name, bool otherwise) const;
-  /// Throws dlc::Error if there are more arguments, or named arguments other than these.
+  /// Throws dlc::Error if there are more positional arguments, or other named arguments.
   void checkCount(size_t maximum, std::initializer_list<std::string_view> names = {}) const;
 };
 
@@ -46,7 +47,7 @@ Text upper(const Text &text);
 Text lower(const Text &text);
 Text title(const Text &text);
 Text capitalized(const Text &text);
-/// Formats with Python's operator `%`.
+/// Formats values like Python's operator `%`.
 Text formatted(const Text &format, const List &values);
 
 } // namespace dlc::text::jinja

@@ -148,7 +148,7 @@ template <typename Action> auto located(int line, Action action) -> decltype(act
   }
 }
 
-/// Members that dictionaries have in Python. Data with these names is accessible as items only.
+/// Methods of dictionaries in Python. Entries with these names are accessible only by subscripts.
 constexpr std::array dictMethods = {"items", "keys",   "values", "get",       "pop",
                                     "copy",  "update", "clear",  "setdefault"};
 
@@ -277,7 +277,7 @@ Value Interpreter::slice(const Node &node) {
     if (value.is(Value::Kind::None))
       return std::nullopt;
     if (!value.isInteger())
-      runtime::fail("the bounds of a slice are integers; found: ", kindName(value),
+      runtime::fail("invalid bound of a slice: required: an integer; found: ", kindName(value),
                     "; convert it with 'int'");
     return std::clamp<int64_t>(value.asInt(), -size - 1, size + 1);
   };

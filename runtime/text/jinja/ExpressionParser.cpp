@@ -27,6 +27,7 @@ template <typename T> T numberOf(const Token &token) {
   return value;
 }
 
+/// Returns the text of a token for messages.
 std::string shown(const Token &token) {
   switch (token.kind) {
   case Token::Kind::End:

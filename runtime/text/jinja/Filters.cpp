@@ -9,7 +9,10 @@
 namespace dlc::text::jinja {
 namespace {
 
-/// Value of the member with a dotted name, such as `function.name`.
+/// Index of arguments that are accepted by name only.
+constexpr size_t byName = SIZE_MAX;
+
+/// Returns the value of the member with a dotted name, such as `function.name`.
 Value memberOf(Value value, const std::string &path) {
   for (size_t begin = 0; begin <= path.size();) {
     size_t end = std::min(path.find('.', begin), path.size());
@@ -29,6 +32,7 @@ Value memberOf(Value value, const std::string &path) {
   return value;
 }
 
+/// Returns the member that an argument names, or the value itself without that argument.
 Value attributeOf(const Value &each, const Value *attribute) {
   if (!attribute || attribute->is(Value::Kind::None))
     return each;
@@ -72,9 +76,9 @@ Value toJsonFilter(Call &call) {
     options.indent = static_cast<int>(std::clamp<int64_t>(call.integer(1, "indent"), 0, 32));
     options.itemSeparator = ",";
   }
-  options.ascii = call.flag(99, "ensure_ascii", false);
-  options.sortKeys = call.flag(99, "sort_keys", false);
-  const Value *separators = call.find(99, "separators");
+  options.ascii = call.flag(byName, "ensure_ascii", false);
+  options.sortKeys = call.flag(byName, "sort_keys", false);
+  const Value *separators = call.find(byName, "separators");
   if (separators && separators->isList() && separators->list().size() == 2) {
     options.itemSeparator = toText(separators->list()[0]);
     options.keySeparator = toText(separators->list()[1]);
@@ -145,7 +149,8 @@ Value indentFilter(Call &call) {
   return result;
 }
 
-/// Calls the filter or test that the arguments from `first` on name.
+/// Calls the filter or test whose name is the argument `first`. The arguments that follow it are
+/// passed to the filter or test.
 Value callByName(Call &call, size_t first, const Value &operand, bool test) {
   std::string name = call.arguments.size() > first ? toText(call.arguments[first]).bytes : "";
   Builtin builtin = test ? findTest(name) : findFilter(name);
@@ -159,7 +164,8 @@ Value callByName(Call &call, size_t first, const Value &operand, bool test) {
 }
 
 Value mapFilter(Call &call) {
-  const Value *attribute = call.find(99, "attribute"), *otherwise = call.find(99, "default");
+  const Value *attribute = call.find(byName, "attribute"),
+              *otherwise = call.find(byName, "default");
   List result;
   if (!truth(call.operand()))
     return result;
@@ -170,7 +176,8 @@ Value mapFilter(Call &call) {
   return result;
 }
 
-/// Elements for which the test of an element or a member has the value `expected`.
+/// Returns the elements for which a test of the element, or of one of its members, returns
+/// `expected`. Without a test, the truth value is tested.
 Value filterBy(Call &call, bool member, bool expected) {
   List result;
   size_t first = member ? 2 : 1;
@@ -261,6 +268,7 @@ Value uniqueFilter(Call &call) {
   return result;
 }
 
+/// Returns the largest element (`sign` 1) or the smallest one (`sign` -1).
 Value extreme(Call &call, int sign) {
   List list = elements(call.operand());
   auto best = list.begin();

@@ -123,7 +123,6 @@ void Interpreter::bind(const std::vector<std::string> &names, const Value &value
     frame->variables[names[i]] = values[i];
 }
 
-/// Returns the elements of a loop that satisfy its condition.
 List Interpreter::selected(const Node &loop) {
   List all = elements(evaluate(*loop.children[0]));
   charge(all.size());

@@ -10,21 +10,23 @@
 
 namespace dlc::text::jinja {
 
-/// Executes one template once. Values have no members besides the given data.
+/// Executes one template once. Members of values are only the entries of the given data.
 class Interpreter {
 public:
   Interpreter(TemplateLimits limits, const Dict &variables);
   Text run(const Node &root);
 
+  /// Returns the value of an expression.
   Value evaluate(const Node &node);
-  /// Calls a filter, a test, a method or a function of the table.
+  /// Calls a filter, test, method or function of the tables, and counts its steps.
   Value call(Builtin builtin, Call &call);
   /// Counts steps. Throws dlc::Error above the limit.
   void charge(size_t count);
 
 private:
+  /// Whether a statement continues normally or executed `break` or `continue`.
   enum class Flow { Normal, Break, Continue };
-  /// Variables of a block, and the surrounding block.
+  /// Variables of a block, and the frame of the enclosing block.
   struct Frame {
     std::map<std::string, Value, std::less<>> variables;
     std::shared_ptr<Frame> parent;
@@ -35,14 +37,18 @@ private:
   Flow executeFor(const Node &node);
   void executeSet(const Node &node);
   void executeCall(const Node &node);
+  /// Executes a block, and returns its text instead of writing it.
   Text capture(const Node &block);
   void write(const Text &text);
+  /// Returns the elements of a loop that satisfy the condition of the loop.
   List selected(const Node &loop);
+  /// Sets one variable to a value, or several variables to the elements of the value.
   void bind(const std::vector<std::string> &names, const Value &value, int line);
   Value applyFilters(const Node *filters, Value operand);
   void openFrame() { frame = std::make_shared<Frame>(Frame{{}, frame}); }
 
   Value evaluateNode(const Node &node);
+  /// Returns the value of a variable or function, or an undefined value.
   Value lookUp(const Node &node) const;
   Value member(const Value &object, const std::string &name, int line) const;
   Value item(const Value &object, const Value &index, int line) const;

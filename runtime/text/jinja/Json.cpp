@@ -12,6 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Converts JSON into a value. `untrusted`: whether its strings are untrusted.
 Value convert(const Json &json, bool untrusted) {
   switch (json.type()) {
   case Json::value_t::boolean:
@@ -43,7 +44,7 @@ Value convert(const Json &json, bool untrusted) {
   }
 }
 
-/// Writes values with the separators of Python's `json.dumps`.
+/// Writes values like Python's `json.dumps`.
 class Writer {
 public:
   explicit Writer(const JsonOptions &options) : options(options) {}
@@ -130,6 +131,7 @@ private:
     out += "\"";
   }
 
+  /// Returns a character of a JSON string, as an escape sequence if necessary.
   std::string escaped(const CodePoint &c, std::string_view bytes) const {
     constexpr std::string_view special = "\"\\\n\r\t\b\f", letters = "\"\\nrtbf";
     if (size_t at = special.find(bytes[0]); at != special.npos && c.length == 1)

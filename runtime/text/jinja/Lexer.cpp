@@ -50,6 +50,7 @@ private:
     at = to;
   }
 
+  /// Returns the offset of the next `{{`, `{%` or `{#`, or the size of the template.
   size_t nextTag() const {
     for (size_t i = at; (i = source.find('{', i)) != source.npos; ++i)
       if (i + 1 < source.size() && std::string_view("{%#").find(source[i + 1]) != std::string::npos)
@@ -96,7 +97,8 @@ private:
     endTag(end, source[end - 1], true);
   }
 
-  /// Continues after the two characters at `end` that close a tag, with the sign before them.
+  /// Continues after the two characters at `end` that close a tag. Removes whitespace after the
+  /// tag: all of it for the sign `-`, and one newline if `trim` is set and the sign is not `+`.
   void endTag(size_t end, char sign, bool trim) {
     size_t to = end + 2;
     if (sign == '-')
@@ -107,7 +109,7 @@ private:
     advance(to);
   }
 
-  /// Reads `{% raw %}` up to `{% endraw %}`. Returns whether the tag is one.
+  /// Reads the text from `{% raw %}` to `{% endraw %}`. Returns false if the tag is not `raw`.
   bool readRaw(size_t begin) {
     auto word = [&](size_t &i, std::string_view name) {
       while (i < source.size() && std::isspace(static_cast<unsigned char>(source[i])))
@@ -245,7 +247,7 @@ private:
   std::string source;
   size_t at = 0;
   int line = 1;
-  /// The previous tag ended a line, or the template begins.
+  /// Whether the current offset is at the beginning of a line.
   bool lineStart = true;
   std::vector<Token> tokens;
 };

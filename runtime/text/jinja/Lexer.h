@@ -8,6 +8,7 @@
 
 namespace dlc::text::jinja {
 
+/// Token of a template. `line` is the line of its beginning.
 struct Token {
   enum class Kind {
     /// Text outside of tags.
@@ -28,10 +29,11 @@ struct Token {
   int line;
 };
 
-/// Divides a template into tokens. Whitespace control is that of `trim_blocks` and `lstrip_blocks`.
+/// Divides a template into tokens. Removes whitespace like Jinja2 with the options `trim_blocks`
+/// and `lstrip_blocks`.
 std::vector<Token> tokenize(std::string_view source);
 
-/// Throws dlc::Error with the line of the template.
+/// Throws dlc::Error with a message that starts with the line of the template.
 [[noreturn]] void failAt(int line, const std::string &message);
 
 } // namespace dlc::text::jinja

@@ -9,6 +9,7 @@ namespace {
 using Kind = Node::Kind;
 constexpr int maxDepth = 60;
 
+/// Parser of statements and tags.
 class StatementParser {
 public:
   explicit StatementParser(std::string_view source)
@@ -22,7 +23,7 @@ public:
   }
 
 private:
-  /// Parses statements up to one of the tags, whose beginning is not consumed.
+  /// Parses statements up to one of the tags `ends`, which is not consumed.
   NodePtr parseBlock(std::initializer_list<std::string_view> ends) {
     if (++depth > maxDepth)
       failAt(tokens.line(), "tags are nested too deeply; divide the template");
@@ -58,12 +59,12 @@ private:
   }
 
   void endTag() { tokens.expect(Token::Kind::EndTag, "'%}'"); }
-  /// Consumes the tag that ended a block, and returns its name.
+  /// Consumes the beginning of the tag that ended a block, and returns the name of the tag.
   std::string closingTag() {
     tokens.next();
     return tokens.expectName();
   }
-  /// Parses a block up to one closing tag.
+  /// Parses a block up to a closing tag, and consumes that tag.
   NodePtr parseBody(std::string_view end) {
     endTag();
     NodePtr block = parseBlock({end});
@@ -127,6 +128,7 @@ private:
     return finish(std::move(node));
   }
 
+  /// Parses the variables of a loop.
   std::vector<std::string> parseTargets() {
     std::vector<std::string> names;
     bool bracket = tokens.takeOperator("(");
@@ -194,7 +196,7 @@ private:
       if (tokens.takeOperator("="))
         node.named.emplace_back(node.names.back(), expressions.parse());
       else if (!node.named.empty())
-        failAt(node.line, "a parameter without default value follows one with; reorder them");
+        failAt(node.line, "a parameter without a default value follows one with it; reorder them");
       if (!tokens.takeOperator(","))
         break;
     }
@@ -229,6 +231,7 @@ private:
 
   Tokens tokens;
   ExpressionParser expressions;
+  /// Number of blocks, and of loops, that contain the current statement.
   int depth = 0, loops = 0;
 };
 

@@ -13,14 +13,17 @@ namespace dlc::text::jinja {
 class Tokens {
 public:
   explicit Tokens(std::vector<Token> list) : list(std::move(list)) {}
+  /// Returns the next token, or one after it, without consuming it.
   const Token &peek(size_t ahead = 0) const { return list[std::min(at + ahead, list.size() - 1)]; }
+  /// Consumes and returns the next token.
   const Token &next();
   int line() const { return peek().line; }
   bool isOperator(std::string_view text) const;
   bool isName(std::string_view text) const;
-  /// Consume the token if it is this operator or name.
+  /// Consume the next token if it is this operator or name, and return whether it is.
   bool takeOperator(std::string_view text);
   bool takeName(std::string_view text);
+  /// Consume the next token. They throw dlc::Error if it is another one.
   void expectOperator(std::string_view text);
   void expect(Token::Kind kind, const char *what);
   std::string expectName();
@@ -37,11 +40,12 @@ NodePtr finish(Node node);
 class ExpressionParser {
 public:
   explicit ExpressionParser(Tokens &tokens) : tokens(tokens) {}
-  /// Parses an expression. Without `conditional`, `if` ends it.
+  /// Parses an expression. Unless `conditional` is set, the expression ends at `if`.
   NodePtr parse(bool conditional = true);
   /// Parses expressions separated by commas; several form a tuple.
   NodePtr parseTuple(bool conditional = true);
-  /// Parses filters (`name(arguments) | ...`) that are applied to an operand.
+  /// Parses filters (`name(arguments) | ...`) that are applied to an operand. `barFirst`: whether
+  /// the operator `|` precedes the first filter.
   NodePtr parseFilters(NodePtr operand, bool barFirst);
   /// Parses arguments in parentheses into the children and named children of a node.
   void parseArguments(Node &node);

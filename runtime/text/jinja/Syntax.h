@@ -13,7 +13,7 @@ using NodePtr = std::unique_ptr<Node>;
 /// Statement or expression.
 struct Node {
   enum class Kind {
-    // Expressions. Comments list the children; `named` has keyword arguments.
+    // Expressions. Each comment lists the children. `named` has the keyword arguments.
     Constant,    // value
     Name,        // name
     List,        // elements
@@ -56,7 +56,7 @@ struct Node {
   std::vector<NodePtr> children = {};
   std::vector<std::string> names = {};
   std::vector<std::pair<std::string, NodePtr>> named = {};
-  /// Height of the tree below, which is limited.
+  /// Height of the subtree with this root. The function `finish` limits it.
   int height = 1;
 };
 

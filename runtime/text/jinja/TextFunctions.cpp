@@ -22,7 +22,7 @@ bool isLetter(char32_t c) {
   return kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_LO;
 }
 
-/// Calls `change(codePoint, index, previous)` for each code point, and keeps the marks.
+/// Replaces each code point by `change(codePoint, index, previous)`, and retains the marks.
 template <typename Change> Text mapped(const Text &text, Change change) {
   Text result;
   char32_t previous = ' ';
@@ -46,7 +46,7 @@ Text converted(const std::string &flags, char type, const Value &value) {
   }
   if (!value.isNumber())
     runtime::fail("the format '%", type, "' needs a number; found: ", kindName(value),
-                  "; convert it");
+                  "; convert it with 'int' or 'float'");
   char buffer[512];
   bool integer = type == 'd' || type == 'i' || type == 'x';
   if (integer && !value.isInteger() && !(std::fabs(value.asFloat()) < 9e18))

@@ -25,7 +25,7 @@ int nested(int level) {
     runtime::fail("a namespace cannot be an element of another value; store its members instead");
   if (level >= maxLevels)
     runtime::fail("values are nested too deeply: required: at most ", maxLevels,
-                  " levels; simplify the template");
+                  " levels; pass or create values with fewer levels");
   return level + 1;
 }
 

@@ -12,12 +12,13 @@
 
 namespace dlc::text::jinja {
 
-/// String that remembers which of its bytes are derived from untrusted input.
+/// String with a mark for each byte that is derived from untrusted input.
 struct Text {
   std::string bytes;
-  /// One byte per byte of the text: 1 if it is untrusted. Empty if all bytes are trusted.
+  /// Mark of each byte of the text: 1 if the byte is untrusted. Empty if all bytes are trusted.
   std::string marks;
-  /// The text is the result of the filter `safe`. Jinja2 escapes what is added to such texts.
+  /// Whether the text is a result of the filter `safe`. Jinja2 escapes strings that are added to
+  /// it.
   bool safe = false;
 
   Text() = default;
@@ -26,8 +27,9 @@ struct Text {
   Text(const char *text) : bytes(text) {}
 
   Text &operator+=(const Text &other);
-  /// Appends text with the marks of the byte `at` of `origin`.
+  /// Appends a text whose bytes all get the mark of the byte `at` of `origin`.
   void append(std::string_view text, const Text &origin, size_t at);
+  /// Returns the bytes of a range, with their marks.
   Text slice(size_t begin, size_t size = std::string::npos) const;
   bool untrusted(size_t at) const { return !marks.empty() && marks[at]; }
   bool operator==(const Text &other) const { return bytes == other.bytes; }
@@ -55,6 +57,7 @@ private:
 /// Function that templates can call.
 using Function = std::function<Value(Call &)>;
 
+/// Value of an expression. Copies share strings and containers, which only namespaces can change.
 class Value {
 public:
   enum class Kind {
@@ -100,12 +103,14 @@ public:
   const Text &text() const { return *static_cast<const Text *>(data.get()); }
   const List &list() const { return *static_cast<const List *>(data.get()); }
   const Dict &dict() const { return *static_cast<const Dict *>(data.get()); }
+  /// Returns the members of a namespace, which statements can change.
   Dict &members() const { return *static_cast<Dict *>(data.get()); }
   const Function &function() const { return *static_cast<const Function *>(data.get()); }
   const Node *macro() const { return node; }
   /// Name of the variable or member that is not defined.
   std::string name() const { return data ? text().bytes : ""; }
-  /// Levels of containers; a namespace cannot be contained.
+  /// Number of nested container levels. That of a namespace exceeds the limit, so that no container
+  /// accepts a namespace.
   int depth() const { return levels; }
 
 private:
@@ -121,21 +126,24 @@ private:
 
 inline size_t Dict::size() const { return list.size(); }
 
-/// Name of the kind in Python, for messages.
+/// Returns the name of the type in Python, for messages.
 const char *kindName(const Value &value);
+/// Returns the truth value that Python's `bool` returns.
 bool truth(const Value &value);
 bool equal(const Value &a, const Value &b);
-/// Returns a negative number, 0 or a positive number. Throws dlc::Error for other types.
+/// Returns a negative number, 0 or a positive number. Throws dlc::Error for types without an order.
 int compare(const Value &a, const Value &b);
-/// Number of elements or characters. Throws dlc::Error for values without a length.
+/// Returns the number of elements or characters. Throws dlc::Error for values without a length.
 size_t length(const Value &value);
-/// The elements of a list, the keys of a dictionary, or the characters of a string.
+/// Returns the elements of a list, the keys of a dictionary, or the characters of a string.
 List elements(const Value &value);
-/// Text of a value as Python's `str` and `repr` return it.
+/// Returns the text of a value like Python's `str`.
 Text toText(const Value &value);
+/// Returns the text of a value like Python's `repr`.
 Text quoted(const Value &value);
+/// Returns the text of a number like Python's `repr`.
 std::string formatFloat(double value);
-/// Offsets of the characters of a text, and its size as the last entry.
+/// Returns the offsets of the characters of a text, and the size of the text as the last entry.
 std::vector<size_t> offsets(std::string_view text);
 
 /// Options of the filter `tojson`.
@@ -146,7 +154,8 @@ struct JsonOptions {
   Text itemSeparator = ", ", keySeparator = ": ";
 };
 Text toJson(const Value &value, const JsonOptions &options);
-/// Converts a JSON object into a dictionary.
+/// Converts a JSON object into a dictionary. `untrusted`: whether its strings are untrusted.
+/// `what`: the name of the JSON text in messages.
 Dict fromJson(std::string_view json, bool untrusted, const char *what);
 
 } // namespace dlc::text::jinja
