@@ -17,7 +17,7 @@ inline std::string readFile(const std::string &path) {
   return text.str();
 }
 
-/// Reads the key-value section of a GGUF file. Only for files that are trusted.
+/// Reads the key-value section of a GGUF file. Does not check the file, which must be valid.
 class GgufFile {
 public:
   explicit GgufFile(const std::string &path) : bytes(readFile(path)) {}

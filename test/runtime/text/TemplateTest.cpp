@@ -97,7 +97,7 @@ TEST(Template, MarksInput) {
   EXPECT_EQ(textOf(pieces), "s>A<i>C</s>");
   EXPECT_EQ(trusted, "s><i></s>");
   EXPECT_EQ(untrusted, "AC");
-  // All ways of a text through a template retain its mark.
+  // All operations retain the marks of a text.
   for (const char *expression :
        {"x.split('b') | join", "x | tojson", "x | list | join", "[x] | string", "x | title",
         "x.strip('q')", "x | reverse", "x | indent", "'%s' % x", "'{}'.format(x)",

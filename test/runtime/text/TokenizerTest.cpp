@@ -10,7 +10,8 @@ namespace {
 using Ids = std::vector<TokenId>;
 using Strings = std::vector<std::string>;
 
-/// Metadata of a SentencePiece model: special tokens, bytes, and pieces with falling scores.
+/// Returns the metadata of a SentencePiece model: special tokens, byte tokens, and pieces with
+/// decreasing scores.
 Metadata sentencePiece(const Strings &pieces) {
   Strings tokens = {"<unk>", "<s>", "</s>"};
   std::vector<double> types = {2, 3, 3}, scores = {0, 0, 0};
@@ -34,7 +35,7 @@ Metadata sentencePiece(const Strings &pieces) {
 
 constexpr TokenId firstByte = 3, firstPiece = 259;
 
-/// Metadata of a byte-level BPE model with the pre-tokenizer `pre`.
+/// Returns the metadata of a byte-level BPE model with the pre-tokenizer `pre`.
 Metadata bytePairs(const std::string &pre) {
   Strings tokens = {
       "h",          "e",     "l",      "o",      "\u0120", "w",     "r",       "d",

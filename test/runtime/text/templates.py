@@ -2,8 +2,8 @@
 
 usage: templates.py TOOL FOLDER
 
-FOLDER has the templates (*.jinja). At least 50 must render equally for each conversation; the others must be refused with the name
-of a construct and its line.
+FOLDER has the templates (*.jinja). At least 50 templates must render equally for all conversations. The other templates must be
+refused with the name and the line of an unsupported construct.
 """
 
 import glob
@@ -55,7 +55,7 @@ def environment():
 
 
 def call(name, arguments, kind):
-    """A tool call; models differ in whether arguments are an object or its text."""
+    """Returns a tool call whose arguments are an object, or the JSON text of one (kind "text")."""
     if kind == "text":
         arguments = json.dumps(arguments)
     return {
@@ -83,6 +83,7 @@ TOOL = {
 
 
 def conversations():
+    """Generates lists of messages, each with further variables of the template."""
     user = {"role": "user", "content": "Hello <|im_end|> Grüße\n  'quoted' \"text\" 你好 "}
     answer = {"role": "assistant", "content": " Hi there!\n"}
     system = {"role": "system", "content": "You are helpful."}
@@ -120,6 +121,7 @@ def conversations():
 
 
 def expected(template, variables):
+    """Returns the text that Jinja2 renders, or its error."""
     try:
         return template.render(**variables)
     except Exception as error:  # noqa: BLE001 - templates raise errors of any type

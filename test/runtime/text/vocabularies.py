@@ -2,7 +2,7 @@
 
 usage: vocabularies.py TOOL FOLDER
 
-FOLDER receives the files tokenizer.json. The texts have all code points that Unicode 3.2 assigned and that have not changed.
+The tokenizers are written into FOLDER. The texts have all code points that Unicode 3.2 assigned and whose category has not changed.
 """
 
 import json
@@ -42,7 +42,7 @@ CORPUS = [
 
 
 def texts():
-    """Sample texts, and all assigned code points, 200 in a text."""
+    """Generates sample texts, and texts with 200 of the assigned code points each."""
     draw = random.Random(5)
     yield from CORPUS
     yield from [
@@ -106,7 +106,7 @@ def gpt2():
 
 
 def characters():
-    """BPE over characters with byte fallback, as Llama 2 and Gemma use it."""
+    """Returns a BPE tokenizer over characters with byte fallback, like those of Llama 2 and Gemma."""
     names = ["<unk>", "<s>", "</s>"] + [f"<0x{b:02X}>" for b in range(256)]
     made = Tokenizer(models.BPE(byte_fallback=True, unk_token="<unk>", fuse_unk=True))
     made.normalizer = normalizers.Sequence(
@@ -151,7 +151,7 @@ def unigram():
 
 
 def steps():
-    """The other normalizers and pre-tokenizers."""
+    """Returns a tokenizer with the remaining normalizers and pre-tokenizers."""
     made = Tokenizer(models.BPE(unk_token="?"))
     made.normalizer = normalizers.Sequence(
         [normalizers.NFD(), normalizers.StripAccents(), normalizers.Strip(), normalizers.NFC()]
