@@ -13,13 +13,18 @@ constexpr size_t maxPatternBytes = 1 << 16;
 constexpr std::string_view whitespace = "\\x09-\\x0d\\x20\\x85\\xa0\\x{1680}\\x{2000}-\\x{200a}"
                                         "\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}";
 
+/// Members of Oniguruma's class `\w`: Alphabetic, M, Nd and Pc. The class of PCRE2 before 10.43 has
+/// no marks and no Pc except the underscore, and has No.
+constexpr std::string_view word = "\\x{24b6}-\\x{24e9}\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}"
+                                  "\\x{1f170}-\\x{1f189}\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}";
+
 [[noreturn]] void refuse(std::string_view pattern, const std::string &found) {
   runtime::fail("tokenizer: unsupported regular expression '", pattern.substr(0, 200), "': ", found,
                 "; use a model whose expression PCRE2 also supports");
 }
 
-/// Converts the syntax of Oniguruma into that of PCRE2: rewrites `\s` and `\S`, and refuses
-/// operators whose meaning differs in PCRE2.
+/// Converts the syntax of Oniguruma into that of PCRE2: rewrites `\s`, `\S`, `\w` and
+/// `\W`, and refuses operators whose meaning differs in PCRE2.
 std::string toPcre2(std::string_view pattern) {
   std::string result;
   bool inClass = false;
@@ -27,10 +32,13 @@ std::string toPcre2(std::string_view pattern) {
     char c = pattern[i];
     if (c == '\\' && i + 1 < pattern.size()) {
       char next = pattern[++i];
-      if (next == 's')
-        result.append(inClass ? "" : "[").append(whitespace).append(inClass ? "" : "]");
-      else if (next == 'S' && !inClass)
-        result.append("[^").append(whitespace).append("]");
+      std::string_view members = next == 's' || next == 'S' ? whitespace : word;
+      if (next == 's' || next == 'w')
+        result.append(inClass ? "" : "[").append(members).append(inClass ? "" : "]");
+      else if ((next == 'S' || next == 'W') && !inClass)
+        result.append("[^").append(members).append("]");
+      else if (next == 'W')
+        refuse(pattern, "escape '\\W' in a character class");
       else if (next == 'C' || next == 'X' || next == 'h' || next == 'H')
         refuse(pattern, std::string("escape '\\") + next + "'");
       else

@@ -215,7 +215,10 @@ void readSplits(const Json &step, TokenizerData &data) {
     result.behavior = behavior(step);
     result.invert = flag(step, "invert", false);
   } else if (type == "Whitespace") {
-    result = {.pattern = R"(\w+|[^\w\s]+)", .behavior = Behavior::Removed, .invert = true};
+    // The library uses the crate `regex`, whose class `\w` also has Join_Control.
+    result = {.pattern = R"([\w\x{200c}\x{200d}]+|[^\w\s\x{200c}\x{200d}]+)",
+              .behavior = Behavior::Removed,
+              .invert = true};
   } else if (type == "WhitespaceSplit") {
     result = {.pattern = R"(\s)", .behavior = Behavior::Removed};
   } else if (type == "BertPreTokenizer") {

@@ -195,6 +195,11 @@ TEST(Tokenizer, ReadsTokenizerJson) {
   EXPECT_EQ(tokenizer.encode("Playing! x"), (Ids{1, 3, 4, 5, 0, 2}));
   EXPECT_EQ(tokenizer.decode(Ids{3, 4, 5}), "playing !");
   EXPECT_EQ(tokenizer.encode("[SEP]", {.addSpecial = false, .parseSpecial = true}), Ids{2});
+  Tokenizer words(tokenizerFromJson(R"({
+    "pre_tokenizer": {"type": "Whitespace"},
+    "model": {"type": "WordPiece", "unk_token": "?", "vocab":
+              {"?": 0, "a\u0301b": 1, "x": 2, "\u00b2": 3}}})"));
+  EXPECT_EQ(words.encode("a\u0301b x\u00b2"), (Ids{1, 2, 3}));
   std::string error = errorOf([] {
     tokenizerFromJson(R"({"model": {"type": "BPE", "vocab": {}, "merges": []},
                           "normalizer": {"type": "Nmt"}})");
