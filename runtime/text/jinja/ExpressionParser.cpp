@@ -22,8 +22,8 @@ template <typename T> T numberOf(const Token &token) {
   const char *end = token.text.data() + token.text.size();
   auto [rest, error] = std::from_chars(token.text.data(), end, value);
   if (rest != end || error != std::errc())
-    failAt(token.line,
-           "the number " + token.text.substr(0, 40) + " is out of range; write a smaller number");
+    failAt(token.line, "the number " + token.text.substr(0, 40) +
+                           " is out of range; write a number that fits in 64 bits");
   return value;
 }
 
