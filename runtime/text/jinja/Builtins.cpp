@@ -177,6 +177,7 @@ List splitAtSpaces(const Text &text, int64_t count) {
       return parts;
     }
     parts.emplace_back(rest.slice(begin, end - begin));
+    checkElements(parts.size());
     while (end < view.size() && isWhitespace(decodeAt(view, end).value))
       end += decodeAt(view, end).length;
     begin = end;
@@ -200,6 +201,7 @@ template <bool fromRight> Value splitMethod(Call &call) {
   List parts;
   size_t begin = 0, end = text.bytes.size();
   for (; count != 0; --count) {
+    checkElements(parts.size() + 1);
     size_t at = std::string::npos;
     if (!fromRight)
       at = text.bytes.find(separator, begin);
@@ -230,6 +232,7 @@ Value splitLinesMethod(Call &call) {
     size_t next =
         std::min(end + (text.bytes.compare(end, 2, "\r\n") == 0 ? 2 : 1), text.bytes.size());
     lines.emplace_back(text.slice(begin, (keep ? next : end) - begin));
+    checkElements(lines.size());
     begin = next;
   }
   return lines;

@@ -12,7 +12,6 @@ namespace {
 
 using Kind = Node::Kind;
 constexpr int maxDepth = 600;
-constexpr size_t maxElements = 1'000'000;
 
 [[noreturn]] void mismatch(const std::string &name, const Value &a, const Value &b) {
   runtime::fail("the operator '", name, "' does not accept the types ", kindName(a), " and ",
@@ -247,14 +246,15 @@ Value Interpreter::member(const Value &object, const std::string &name, int line
 Value Interpreter::item(const Value &object, const Value &index, int line) const {
   if (object.is(Value::Kind::Undefined))
     failAt(line, "'" + object.name() + "' is undefined; pass it to the template");
-  bool sequence = object.isList() || object.is(Value::Kind::String);
-  if (sequence && index.isInteger()) {
-    List values = object.isList() ? List() : elements(object);
-    const List &list = object.isList() ? object.list() : values;
-    auto size = static_cast<int64_t>(list.size());
+  bool text = object.is(Value::Kind::String);
+  if ((text || object.isList()) && index.isInteger()) {
+    std::vector<size_t> begins = text ? offsets(object.text().bytes) : std::vector<size_t>();
+    auto size = static_cast<int64_t>(text ? begins.size() - 1 : object.list().size());
     int64_t i = index.asInt() < 0 ? index.asInt() + size : index.asInt();
+    auto at = static_cast<size_t>(i);
     if (i >= 0 && i < size)
-      return list[static_cast<size_t>(i)];
+      return text ? Value(object.text().slice(begins[at], begins[at + 1] - begins[at]))
+                  : object.list()[at];
     return Value::undefined("element " + std::to_string(index.asInt()));
   }
   if (!index.is(Value::Kind::String))
@@ -270,8 +270,9 @@ Value Interpreter::slice(const Node &node) {
   bool text = object.is(Value::Kind::String);
   if (!text && !object.isList())
     runtime::fail("a value of type ", kindName(object), " has no slices; pass a list or a string");
-  List list = elements(object);
-  auto size = static_cast<int64_t>(list.size());
+  // The elements of a string are ranges of bytes, which need less memory than values.
+  std::vector<size_t> begins = text ? offsets(object.text().bytes) : std::vector<size_t>();
+  auto size = static_cast<int64_t>(text ? begins.size() - 1 : object.list().size());
   auto bound = [&](size_t i) -> std::optional<int64_t> {
     Value value = node.children[i] ? evaluate(*node.children[i]) : Value::none();
     if (value.is(Value::Kind::None))
@@ -288,18 +289,19 @@ Value Interpreter::slice(const Node &node) {
   int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
   auto limit = [&](int64_t i) { return std::clamp(i < 0 ? i + size : i, low, high); };
   List result;
+  Text joined;
   int64_t last = end ? limit(*end) : step > 0 ? high : low;
   for (int64_t i = begin      ? limit(*begin)
                    : step > 0 ? low
                               : high;
-       step > 0 ? i < last : i > last; i += step)
-    result.push_back(list[static_cast<size_t>(i)]);
-  if (!text)
-    return Value(std::move(result), object.is(Value::Kind::Tuple));
-  Text joined;
-  for (const Value &each : result)
-    joined += each.text();
-  return joined;
+       step > 0 ? i < last : i > last; i += step) {
+    auto at = static_cast<size_t>(i);
+    if (text)
+      joined += object.text().slice(begins[at], begins[at + 1] - begins[at]);
+    else
+      result.push_back(object.list()[at]);
+  }
+  return text ? Value(joined) : Value(std::move(result), object.is(Value::Kind::Tuple));
 }
 
 Value Interpreter::binary(const Node &node) {

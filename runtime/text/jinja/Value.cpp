@@ -201,6 +201,12 @@ std::vector<size_t> offsets(std::string_view text) {
   return result;
 }
 
+void checkElements(size_t size) {
+  if (size > maxElements)
+    runtime::fail("a list of the template is too long: required: at most ", maxElements,
+                  " elements; shorten the conversation");
+}
+
 size_t length(const Value &value) {
   switch (value.kind()) {
   case Value::Kind::Undefined:
@@ -231,6 +237,7 @@ List elements(const Value &value) {
     break;
   case Value::Kind::String: {
     std::vector<size_t> begins = offsets(value.text().bytes);
+    checkElements(begins.size() - 1);
     for (size_t i = 0; i + 1 < begins.size(); ++i)
       result.emplace_back(value.text().slice(begins[i], begins[i + 1] - begins[i]));
     break;

@@ -126,6 +126,11 @@ private:
 
 inline size_t Dict::size() const { return list.size(); }
 
+/// Maximum number of elements of the lists that operators, and operations on strings, create.
+constexpr size_t maxElements = 1'000'000;
+/// Throws dlc::Error if a list of this size is too long.
+void checkElements(size_t size);
+
 /// Returns the name of the type in Python, for messages.
 const char *kindName(const Value &value);
 /// Returns the truth value that Python's `bool` returns.

@@ -141,6 +141,10 @@ TEST(Template, LimitsStepsAndMemory) {
   expectError("{% for i in range(100000) %}{% endfor %}", "too many steps", limits);
   expectError("{{ 'x' * 2000 }}", "writes too much", limits);
   expectError("{{ 'x' * 999999999999 }}", "is too large");
+  const char *repeat = "{% set x = ' x' * 500000 ~ ' x' * 500000 %}";
+  for (const char *expression : {"{{ x | list }}", "{{ x.split('x') }}"})
+    expectError(repeat + std::string(expression), "a list of the template is too long");
+  EXPECT_EQ(render(repeat + std::string("{{ x[-1] ~ x[1999997:] }}")), "xx x");
   expectError("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "nested too deeply");
   expectError("{% set n = namespace(x=[]) %}{% for i in range(1000) %}{% set n.x = [n.x] %}"
               "{% endfor %}",
