@@ -62,8 +62,9 @@ private:
   /// Positions of the tokens of the step, i64 [tokens], and the index tuples of their cache rows,
   /// i64 [kvHeads, tokens, 2].
   Value positions, cacheIndices;
-  /// Cosines and sines [1, tokens, pairs] by the frequencies of RoPE, and masks by window.
-  std::map<std::vector<float>, std::pair<Value, Value>> angles;
+  /// Cosines and sines [1, tokens, pairs], by the frequencies and the magnitude of RoPE.
+  std::map<std::pair<std::vector<float>, double>, std::pair<Value, Value>> angles;
+  /// Masks of visible keys, by the size of the sliding window.
   std::map<int64_t, Value> masks;
 };
 
@@ -81,7 +82,7 @@ Value DecoderBuilder::rotate(Value x, const Rope &rope) {
   if (rope.frequencies.empty())
     return x;
   auto pairs = int64_t(rope.frequencies.size());
-  auto &[cosines, sines] = angles[rope.frequencies];
+  auto &[cosines, sines] = angles[{rope.frequencies, rope.magnitude}];
   if (!cosines) {
     std::vector<double> frequencies(rope.frequencies.begin(), rope.frequencies.end());
     Value position = b.cast(b.reshape(positions, {1, options.tokens, 1}), b.f32);
