@@ -108,7 +108,9 @@ Rope readGgufRope(const ModelTable &table, const std::string &prefix, int64_t ro
   const int64_t context = table.integer(prefix + "context_length", 1, maxContext);
   const int64_t original =
       table.integer(scaling + "original_context_length", 0, maxContext, context);
-  const double factor = table.real(scaling + "factor", 0, maxFactor, 1);
+  // Older converters write `rope.scale_linear` instead of `rope.scaling.factor`.
+  const double factor = table.real(scaling + "factor", 0, maxFactor,
+                                   table.real(rope + "scale_linear", 0, maxFactor, 1));
   const double magnitude = table.real(scaling + "attn_factor", 0, maxFactor, 1);
   const std::string type = table.string(scaling + "type", "linear");
   if (table.real(scaling + "yarn_log_multiplier", -maxFactor, maxFactor, 0) != 0)
