@@ -273,7 +273,11 @@ FailureOr<OwningOpRef<ModuleOp>> buildDecoder(MLIRContext &context,
   Build b(&context, entry);
   b.setNode(top, "");
   Signature signature(b, entry);
-  DecoderBuilder(b, signature, table, config, options).build();
+  try {
+    DecoderBuilder(b, signature, table, config, options).build();
+  } catch (const Error &e) {
+    return emitError(top) << e.what();
+  }
   if (!b.ok())
     return failure();
   signature.finish(main);
