@@ -47,7 +47,7 @@ int generateCommand(const GenerateArguments &arguments) {
   const double promptSeconds = secondsSince(start);
   start = Clock::now();
   std::vector<float> allLogits;
-  int64_t count = 0;
+  int64_t count = 0, steps = 0;
   while (count < arguments.maxTokens) {
     if (!arguments.logits.empty())
       allLogits.insert(allLogits.end(), logits.begin(), logits.end());
@@ -60,6 +60,7 @@ int generateCommand(const GenerateArguments &arguments) {
     if (count == arguments.maxTokens || model.length() == model.capacity())
       break;
     logits = model.append(std::span(&id, 1));
+    ++steps;
   }
   std::printf("\n");
   const double seconds = secondsSince(start);
@@ -72,7 +73,7 @@ int generateCommand(const GenerateArguments &arguments) {
                  static_cast<long long>(model.capacity()));
   std::fprintf(stderr, "prompt: %zu tokens, %.1f tokens/s; answer: %lld tokens, %.1f tokens/s\n",
                prompt.size(), double(prompt.size()) / promptSeconds, static_cast<long long>(count),
-               count > 1 ? double(count - 1) / seconds : 0.0);
+               steps ? double(steps) / seconds : 0.0);
   return 0;
 }
 
