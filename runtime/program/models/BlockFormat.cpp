@@ -31,7 +31,7 @@ struct NumberedName {
   uint32_t ggufType;
   std::string_view name;
 };
-/// Formats of GGUF that dlc does not support, for messages.
+/// Names of GGUF formats that dlc does not support, for error messages.
 constexpr NumberedName unsupported[] = {
     {9, "Q8_1"},   {15, "Q8_K"},  {16, "IQ2_XXS"}, {17, "IQ2_XS"}, {18, "IQ3_XXS"},
     {19, "IQ1_S"}, {21, "IQ3_S"}, {22, "IQ2_S"},   {24, "I8"},     {25, "I16"},

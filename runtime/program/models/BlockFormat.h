@@ -1,8 +1,8 @@
 //===- BlockFormat.h - storage formats of the weights of language models -----===//
 //
-// A block format stores a fixed number of elements in a fixed number of bytes: quantized values
-// with scales, and offsets in some formats. F32, F16 and BF16 are formats with one element per
-// block. The layouts are those of GGUF files.
+// A block format stores a fixed number of elements in a fixed number of bytes: quantized values,
+// their scales and, in some formats, minimums. F32, F16 and BF16 are formats with one element per
+// block. Blocks have the byte layouts of GGUF files.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_PROGRAM_MODELS_BLOCKFORMAT_H
@@ -16,6 +16,7 @@
 
 namespace dlc::runtime {
 
+/// Block formats with the names of ggml.
 enum class BlockFormat : uint8_t {
   F32,
   F16,
@@ -35,6 +36,7 @@ enum class BlockFormat : uint8_t {
   MXFP4,
 };
 
+/// Properties of a block format.
 struct BlockFormatInfo {
   BlockFormat format;
   const char *name;
@@ -49,10 +51,10 @@ DLC_EXPORT std::span<const BlockFormatInfo> blockFormats();
 inline const BlockFormatInfo &blockFormatInfo(BlockFormat format) {
   return blockFormats()[static_cast<size_t>(format)];
 }
-/// Returns the format with a number of GGUF; null if dlc does not support it.
+/// Returns the format with the GGUF number `ggufType`; null if dlc does not support the format.
 DLC_EXPORT const BlockFormatInfo *findBlockFormat(uint32_t ggufType);
-/// Returns the name of a number of GGUF, also of formats that dlc does not support; "?" if the
-/// number is unknown.
+/// Returns the name of the format with the GGUF number `ggufType`, including formats that dlc does
+/// not support; "?" if the number is unknown.
 DLC_EXPORT std::string_view ggufTypeName(uint32_t ggufType);
 
 /// Writes the f32 values of `count` blocks to `values`, which has `count * elements` elements. This

@@ -1,8 +1,9 @@
 //===- Dequantize.cpp - reference dequantization of block formats ------------===//
 //
-// One function per format, a block at a time. The order of the f32 operations is that of the
+// One function per format dequantizes a block. The order of the f32 operations is that of the
 // `gguf` package, so that results are equal bit for bit. Contraction to fused multiply-adds would
-// change bits; the runtime is compiled for baseline x86-64, which has none.
+// change the results. It cannot occur, because the runtime is compiled for baseline x86-64, which
+// has no such instructions.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/program/Numeric.h"
@@ -14,9 +15,10 @@ namespace dlc::runtime {
 
 namespace {
 
+/// Values of the codes of IQ4_NL and IQ4_XS.
 constexpr int8_t iq4Values[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
                                   1,    13,   25,  38,  53,  69,  89,  113};
-/// Values of E2M1 floats, doubled.
+/// Values of E2M1 floats, doubled so that they are integers.
 constexpr int8_t fp4Values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
 uint16_t readU16(const uint8_t *p) { return static_cast<uint16_t>(p[0] | p[1] << 8); }
@@ -28,7 +30,8 @@ float readHalfE8M0(uint8_t e) {
   return bitsToFloat(e < 2 ? 0x00200000u << e : uint32_t(e - 1) << 23);
 }
 
-/// Returns element i of 32 4-bit values: elements 0 to 15 are in the low halves of the bytes.
+/// Returns element i of 32 4-bit values. Elements 0 to 15 are stored in the low four bits of 16
+/// bytes, elements 16 to 31 in the high four bits.
 int nibble(const uint8_t *q, int i) { return i < 16 ? q[i] & 15 : q[i - 16] >> 4; }
 
 void dequantizeF32(const uint8_t *b, float *y) { std::memcpy(y, b, 4); }
@@ -69,11 +72,11 @@ void dequantizeQ8_0(const uint8_t *b, float *y) {
 
 void dequantizeQ2_K(const uint8_t *b, float *y) {
   const uint8_t *scales = b, *q = b + 16;
-  float d = readF16(b + 80), least = readF16(b + 82);
+  float d = readF16(b + 80), minimum = readF16(b + 82);
   for (int i = 0; i < 256; ++i) {
     uint8_t scale = scales[i / 16];
     int value = q[i / 128 * 32 + i % 32] >> (i % 128 / 32 * 2) & 3;
-    y[i] = d * float(scale & 15) * float(value) - least * float(scale >> 4);
+    y[i] = d * float(scale & 15) * float(value) - minimum * float(scale >> 4);
   }
 }
 
@@ -85,7 +88,7 @@ void dequantizeQ3_K(const uint8_t *b, float *y) {
     int low = group < 8 ? scales[group] & 15 : scales[group - 8] >> 4;
     int scale = (low | (scales[8 + group % 4] >> (group / 4 * 2) & 3) << 4) - 32;
     int value = q[i / 128 * 32 + i % 32] >> (i % 128 / 32 * 2) & 3;
-    // A clear bit of the mask subtracts 4.
+    // A bit of the mask is the high bit of a value plus 4: a bit of 0 subtracts 4.
     value -= (mask[i % 32] >> (i / 32) & 1) ? 0 : 4;
     y[i] = d * float(scale) * float(value);
   }
@@ -104,14 +107,14 @@ ScaleAndMinimum unpackScale(const uint8_t *s, int group) {
 
 /// Dequantizes Q4_K, and Q5_K if `high` is not null.
 void dequantizeWithMinimums(const uint8_t *b, const uint8_t *high, const uint8_t *q, float *y) {
-  float d = readF16(b), least = readF16(b + 2);
+  float d = readF16(b), minimum = readF16(b + 2);
   for (int i = 0; i < 256; ++i) {
     int group = i / 32;
     ScaleAndMinimum s = unpackScale(b + 4, group);
     int value = q[i / 64 * 32 + i % 32] >> (group % 2 * 4) & 15;
     if (high)
       value |= (high[i % 32] >> group & 1) << 4;
-    y[i] = d * float(s.scale) * float(value) - least * float(s.minimum);
+    y[i] = d * float(s.scale) * float(value) - minimum * float(s.minimum);
   }
 }
 void dequantizeQ4_K(const uint8_t *b, float *y) { dequantizeWithMinimums(b, nullptr, b + 16, y); }

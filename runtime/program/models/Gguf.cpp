@@ -22,7 +22,7 @@ struct NumberType {
   MetaKind kind;
   uint32_t bytes;
 };
-/// Numeric value types by their number; 0 bytes for String and Array.
+/// Properties of value types, indexed by `gguf_type`. String and Array have no fixed size: 0 bytes.
 constexpr NumberType numberTypes[] = {
     {MetaKind::Unsigned, 1}, {MetaKind::Integer, 1},  {MetaKind::Unsigned, 2},
     {MetaKind::Integer, 2},  {MetaKind::Unsigned, 4}, {MetaKind::Integer, 4},
@@ -80,7 +80,8 @@ void HeaderReader::fillList(MetaValue &value, uint32_t type, uint64_t count, std
                  "; required: a number, a bool, a string, or a list of these"));
   value.kind = numberTypes[type].kind;
   if (type == TypeString) {
-    // Each string has a length of 8 bytes, which bounds the memory of the list.
+    // Each string begins with a length field of 8 bytes, so that the size of the file bounds the
+    // count, and with it the memory of the list.
     if (count > uint64_t(end - at) / 8)
       fail(message("the list ", formatQuoted(key), " has ", count,
                    " strings, more than fit in the file; the file is truncated or damaged"));
@@ -129,10 +130,11 @@ TensorRecord readTensorRecord(HeaderReader &in) {
   for (uint32_t i = 0; i < rank; ++i) {
     auto size = in.number<uint64_t>("a dimension of a tensor");
     if (size == 0 || size > uint64_t(INT64_MAX) / 8 / elements)
-      in.fail(message(what, ": required: dimensions from 1 whose product fits in memory; found: ",
-                      size, " as dimension ", i));
+      in.fail(message(
+          what, ": required: dimensions of at least 1 whose product fits in memory; found: ", size,
+          " as dimension ", i));
     elements *= size;
-    // Files list the contiguous dimension first.
+    // GGUF files list the contiguous dimension first.
     record.tensor.shape.insert(record.tensor.shape.begin(), int64_t(size));
   }
   auto type = in.number<uint32_t>("the type of a tensor");
@@ -199,8 +201,8 @@ ModelTable readPart(const std::string &path) {
     records.push_back(readTensorRecord(in));
   uint64_t alignment = readAlignment(in, table);
   auto padded = [&](uint64_t offset) { return (offset + alignment - 1) / alignment * alignment; };
-  // The data of tensors are adjacent, padded to the alignment. The comparison with the size of the
-  // file in each step excludes overflow.
+  // The data of a tensor follows that of the previous tensor, padded to the alignment. Each offset
+  // is compared with the size of the file before the next one is computed, so that none overflows.
   uint64_t data = padded(in.position()), expected = 0;
   for (TensorRecord &record : records) {
     std::string what = "tensor " + formatQuoted(record.name);
@@ -220,7 +222,7 @@ ModelTable readPart(const std::string &path) {
   return table;
 }
 
-/// Returns the path of a part of a split model: PREFIX-00001-of-00003.gguf.
+/// Returns the path of a part of a split model, such as PREFIX-00001-of-00003.gguf for part 0 of 3.
 std::string partPath(const std::string &prefix, uint64_t part, uint64_t parts) {
   char suffix[64];
   std::snprintf(suffix, sizeof suffix, "-%05u-of-%05u.gguf", unsigned(part + 1), unsigned(parts));
@@ -232,12 +234,12 @@ void mergePart(ModelTable &table, ModelTable &&part, uint64_t number, uint64_t p
   if (part.integer("split.count", 0, maxParts) != int64_t(parts) ||
       part.integer("split.no", 0, maxParts) != int64_t(number))
     part.fail(message("required: part ", number + 1, " of ", parts,
-                      " of a split model; found: another part; rename the files as the converter "
-                      "named them"));
+                      " of a split model; found: another part; give the files the names that "
+                      "the converter chose"));
   for (auto &[name, tensor] : part.tensors)
     if (!table.tensors.emplace(name, std::move(tensor)).second)
       part.fail("each tensor must occur in one part; " + formatQuoted(name) +
-                " is in an earlier part, too");
+                " is also in an earlier part");
   table.owners.insert(table.owners.end(), part.owners.begin(), part.owners.end());
 }
 
@@ -257,7 +259,9 @@ ModelTable readGguf(const std::string &path) {
   ModelTable table = readPart(partPath(prefix, 0, parts));
   if (table.integer("split.count", 0, maxParts) != int64_t(parts) ||
       table.integer("split.no", 0, maxParts) != 0)
-    table.fail(message("required: part 1 of ", parts, " of a split model; found: another part"));
+    table.fail(message("required: part 1 of ", parts,
+                       " of a split model; found: another part; rename the "
+                       "files"));
   for (uint64_t part = 1; part < parts; ++part)
     mergePart(table, readPart(partPath(prefix, part, parts)), part, parts);
   int64_t total =

@@ -1,7 +1,7 @@
 //===- Gguf.h - reads GGUF files ---------------------------------------------===//
 //
-// GGUF is the model format of llama.cpp: a header, metadata, the names, shapes and types of
-// tensors, and the tensors' data. Versions 2 and 3 are supported. See docs/gguf.md of
+// GGUF is the model format of llama.cpp: a header, metadata, the names, shapes and types of the
+// tensors, and their data. Versions 2 and 3 are supported. See docs/gguf.md of
 // https://github.com/ggml-org/ggml.
 //
 //===---------------------------------------------------------------------------===//
@@ -12,9 +12,10 @@
 
 namespace dlc::runtime {
 
-/// Reads a GGUF file by memory-mapping it. If it is a part of a split model, all parts are read:
-/// files NAME-00001-of-0000N.gguf in the same folder. The header is validated against the files;
-/// the tensors are views that keep the mappings alive. Throws dlc::Error.
+/// Memory-maps a GGUF file and reads its header. If the file is a part of a split model, all parts
+/// NAME-00001-of-0000N.gguf in the same folder are read. All sizes and offsets are validated
+/// against the sizes of the files. The tensors are views that keep the mappings alive. Throws
+/// dlc::Error.
 DLC_EXPORT ModelTable readGguf(const std::string &path);
 
 } // namespace dlc::runtime

@@ -19,10 +19,11 @@ using nlohmann::json;
 
 namespace {
 
-/// Limits beyond which a file indicates a damaged or hostile folder.
+/// Limits beyond which a file is regarded as damaged or hostile.
 constexpr size_t maxJsonBytes = 64 << 20, maxShards = 4096;
 constexpr int maxDepth = 8;
 
+/// Reads a JSON object.
 json readJson(const std::string &path) {
   MappedFile file(path);
   if (file.size() > maxJsonBytes)
@@ -43,14 +44,15 @@ json readJson(const std::string &path) {
   }
 }
 
-/// Memory of the numbers and strings of a configuration.
+/// Numbers and strings that the metadata values of a configuration refer to. Elements of a deque
+/// keep their addresses.
 struct ConfigValues {
   std::deque<std::string> texts;
   std::deque<std::vector<uint8_t>> numbers;
 };
 
-/// Adds one configuration value with its elements. Lists of mixed kinds and of objects have no use
-/// in a model's description and are left out.
+/// Adds a configuration value with its elements. Lists of objects and lists of mixed kinds are
+/// skipped, because the importer does not read such keys.
 void addValue(ModelTable &table, ConfigValues &memory, const std::string &key,
               const std::vector<const json *> &elements, bool isList) {
   MetaValue value;
@@ -94,6 +96,7 @@ void addValue(ModelTable &table, ConfigValues &memory, const std::string &key,
   table.metadata.emplace(key, std::move(value));
 }
 
+/// Adds all members of an object. The key of a member of a nested object is `OUTER.INNER`.
 void flatten(ModelTable &table, ConfigValues &memory, const json &object,
              const std::string &prefix) {
   for (const auto &[name, value] : object.items()) {
@@ -111,7 +114,8 @@ void flatten(ModelTable &table, ConfigValues &memory, const json &object,
   }
 }
 
-/// Returns the names of the folder's `.safetensors` files, from the index if there is one.
+/// Returns the names of the `.safetensors` files: those that `model.safetensors.index.json` lists,
+/// or else model.safetensors.
 std::set<std::string> listShards(const std::string &folder) {
   const std::string index = folder + "/model.safetensors.index.json";
   std::error_code ignored;
@@ -168,7 +172,7 @@ void addTensors(ModelTable &table, const std::string &path) {
     added.shape = tensor.shape;
     added.data = tensor.data;
     if (!table.tensors.emplace(name, std::move(added)).second)
-      fail(path, ": tensor ", formatQuoted(name), " is in another file of the folder, too");
+      fail(path, ": tensor ", formatQuoted(name), " is also in another file of the folder");
   }
 }
 

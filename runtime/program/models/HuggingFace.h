@@ -8,8 +8,8 @@ namespace dlc::runtime {
 
 /// Reads `config.json` and the `.safetensors` files of a folder. The members of nested objects of
 /// the configuration have keys such as `rope_scaling.factor`. Tensors must be f32, f16 or bf16.
-/// Refused are folders with pickled weights only, configurations that name Python code (`auto_map`)
-/// and quantized models (`quantization_config`). Throws dlc::Error.
+/// Folders whose weights are only stored as pickle files, configurations that name Python code
+/// (`auto_map`) and quantized models (`quantization_config`) are refused. Throws dlc::Error.
 DLC_EXPORT ModelTable readHuggingFaceFolder(const std::string &folder);
 
 } // namespace dlc::runtime

@@ -21,31 +21,33 @@
 
 namespace dlc::runtime {
 
-/// Element type of a metadata value. Integers of all sizes are stored with 64 bits.
+/// Kind of the elements of a metadata value. Getters return integers of all sizes as int64_t.
 enum class MetaKind : uint8_t { Bool, Integer, Unsigned, Real, String };
 
 /// A metadata value: one element, or a list of elements of one kind.
 struct DLC_EXPORT MetaValue {
   MetaKind kind = MetaKind::Integer;
   bool isList = false;
-  /// Elements of numeric kinds as stored in the file: little endian, `elementBytes` bytes each.
+  /// Elements of all kinds except String: little endian, `elementBytes` bytes each, in memory that
+  /// ModelTable::owners keeps alive.
   const uint8_t *numbers = nullptr;
   uint32_t elementBytes = 0;
+  /// Number of elements in `numbers`.
   uint64_t count = 0;
-  /// Elements of kind String, in the file's memory.
+  /// Elements of kind String, in memory that ModelTable::owners keeps alive.
   std::vector<std::string_view> strings;
 
   /// Returns the number of elements; 1 for a single value.
   uint64_t size() const { return kind == MetaKind::String ? strings.size() : count; }
-  /// Returns an element of a numeric kind as a double.
+  /// Returns an element of `numbers` as a double; NaN if the index is out of range.
   double real(uint64_t index) const;
-  /// Returns an element of kind Bool, Integer or Unsigned; nothing if the value exceeds int64_t or
-  /// the kind is another.
+  /// Returns an element of kind Bool, Integer or Unsigned. Returns nothing for other kinds, for an
+  /// index out of range, and for a value that exceeds int64_t.
   std::optional<int64_t> integer(uint64_t index) const;
 };
 
-/// A tensor of a model file: row-major, the last dimension is contiguous. Each row is a sequence of
-/// whole blocks of the format.
+/// A tensor of a model file in row-major order: the last dimension is contiguous. Each row is a
+/// sequence of whole blocks of the format.
 struct ModelTensor {
   BlockFormat format = BlockFormat::F32;
   std::vector<int64_t> shape;
@@ -61,8 +63,8 @@ struct ModelTensor {
 
 enum class ModelFormat : uint8_t { Gguf, HuggingFace };
 
-/// Metadata and tensors by name. The getters validate: they throw dlc::Error if a key is required
-/// and missing, has another kind, or has a value out of range.
+/// Metadata and tensors by name. The getters throw dlc::Error if a required key is missing, or if a
+/// value has another kind or is out of range.
 class DLC_EXPORT ModelTable {
 public:
   std::string path;
@@ -72,15 +74,18 @@ public:
   /// Owners of the memory of strings and numbers in `metadata`.
   std::vector<std::shared_ptr<const void>> owners;
 
+  /// Return the value or the tensor with the name; null if there is none.
   const MetaValue *find(std::string_view key) const;
   const ModelTensor *findTensor(std::string_view name) const;
 
-  /// Returns an integer in [low, high]. Without a fallback the key is required.
+  /// Returns an integer in [low, high]. If the key is missing, returns the fallback, which is not
+  /// checked; a key without a fallback is required.
   int64_t integer(std::string_view key, int64_t low, int64_t high,
                   std::optional<int64_t> fallback = {}) const;
   /// Returns a finite number in [low, high]. Without a fallback the key is required.
   double real(std::string_view key, double low, double high,
               std::optional<double> fallback = {}) const;
+  /// Returns a bool; the fallback if the key is missing.
   bool boolean(std::string_view key, bool fallback) const;
   /// Returns a string. Without a fallback the key is required.
   std::string string(std::string_view key, std::optional<std::string> fallback = {}) const;
@@ -93,6 +98,7 @@ public:
   [[noreturn]] void fail(const std::string &text) const;
 
 private:
+  /// Returns the value of a key, which must not be a list; null if an optional key is missing.
   const MetaValue *single(std::string_view key, bool required) const;
 };
 
