@@ -31,7 +31,7 @@ static Value buildAttentionOp(Build &b, const AttentionOperands &a) {
 
 Value buildAttention(Build &b, const AttentionOperands &a) {
   if (!b.require(b.rank(a.q) == 4 && b.rank(a.k) == 4 && b.rank(a.v) == 4,
-                 "queries, keys and values must have heads"))
+                 "required: queries, keys and values of rank 4; found another rank"))
     return {};
   if (a.softcap == 0 && !a.sink)
     return buildAttentionOp(b, a);

@@ -13,8 +13,8 @@ struct AttentionOperands {
   double scale = 1;
   /// Additive attention bias: added to the scores, broadcast to [B, heads, T, S]. May be null.
   Value added;
-  /// Boolean attention mask: true for the scores that are not masked. Broadcasts to [B, heads, T,
-  /// S]. Null means that no score is masked.
+  /// Boolean attention mask, broadcast to [B, heads, T, S]: false for the scores that are masked.
+  /// Null means that no score is masked.
   Value seen;
   /// Whether a causal mask without offset is applied: query t attends to the keys s <= t.
   bool causal = false;
@@ -32,8 +32,8 @@ Value buildAttention(Build &b, const AttentionOperands &a);
 Value buildCausalMask(Build &b, int64_t T, int64_t S, int64_t past);
 
 /// Rotary embedding: rotates the first 2 * half elements of each row of x [B, heads, T, D] by
-/// angles whose cosines and sines are [B or 1, T, half]. The pairs are neighbouring elements if
-/// `interleaved` is set, and otherwise elements i and i + half.
+/// angles whose cosines and sines are [B or 1, T, half]. Pairs are adjacent elements if
+/// `interleaved` is set; otherwise pair i consists of elements i and i + half.
 Value applyRotaryEmbedding(Build &b, Value x, Value cosines, Value sines, bool interleaved);
 
 } // namespace dlc::frontend

@@ -8,6 +8,7 @@
 
 namespace dlc::frontend {
 
+/// Role of an argument or a result of @main. A session saves states between runs.
 enum class ValueRole : uint8_t { Plain, State };
 
 /// Named arguments and results of a function that is being built. A state is an argument and a
@@ -16,7 +17,9 @@ class Signature {
 public:
   Signature(Build &b, mlir::Block *entry) : b(b), entry(entry) {}
 
+  /// Adds an argument to the function.
   Value argument(StringRef name, mlir::RankedTensorType type, ValueRole role = ValueRole::Plain);
+  /// Adds a result to the function. All results are returned by finish().
   void result(StringRef name, Value value, ValueRole role = ValueRole::Plain);
   /// Creates the return operation and sets the type and the attributes of the function.
   void finish(mlir::func::FuncOp function);

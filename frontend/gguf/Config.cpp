@@ -15,7 +15,7 @@ namespace {
 
 constexpr double maxNumber = 1e9;
 
-/// Reads a size that may be a list with an element per layer, whose elements must be equal.
+/// Reads a size that is one value or a list of equal values, one per layer.
 int64_t uniform(const ModelTable &table, const std::string &key, int64_t layers, int64_t high,
                 std::optional<int64_t> fallback = {}) {
   const MetaValue *value = table.find(key);
@@ -28,7 +28,7 @@ int64_t uniform(const ModelTable &table, const std::string &key, int64_t layers,
   return list.front();
 }
 
-/// Returns whether each layer has a sliding window, by the family's rule.
+/// Returns which layers have a sliding window if every `period`-th layer has none; 0: all layers.
 std::vector<bool> windowedLayers(const Family &family, int64_t layers, int64_t period) {
   std::vector<bool> windowed(size_t(layers), true);
   for (int64_t l = 0; l < layers && period > 0; ++l)
@@ -36,7 +36,7 @@ std::vector<bool> windowedLayers(const Family &family, int64_t layers, int64_t p
   return windowed;
 }
 
-/// Validates relations between sizes that both kinds of files must satisfy.
+/// Checks the relations between sizes that GGUF files and Hugging Face folders must satisfy.
 void checkSizes(const ModelTable &table, const DecoderConfig &c) {
   if (c.heads % c.kvHeads != 0)
     table.fail("required: a number of attention heads that is a multiple of the number of key "
@@ -66,7 +66,8 @@ const Family &familyOfGguf(const ModelTable &table) {
   return *family;
 }
 
-/// Returns which layers have a sliding window: a list of bools, a period, or the family's rule.
+/// Returns which layers have a sliding window. The metadata key is a list of bools or a period; the
+/// default is the family's period.
 std::vector<bool> readGgufWindows(const ModelTable &table, const std::string &prefix,
                                   const Family &family, int64_t layers) {
   const std::string key = prefix + "attention.sliding_window_pattern";
@@ -120,7 +121,7 @@ DecoderConfig readGgufConfig(const ModelTable &table, int64_t capacity) {
   if (c.attentionScale == 0)
     c.attentionScale = defaultAttentionScale(c, layers);
   c.embeddingScale = c.family->scaledEmbedding ? std::sqrt(double(c.width)) : 1;
-  // Only families with a default have a soft cap of attention in llama.cpp.
+  // As in llama.cpp, only families with a default soft cap of attention have one.
   if (c.family->attentionCap)
     c.attentionCap =
         table.real(prefix + "attn_logit_softcapping", 0, maxNumber, c.family->attentionCap);
@@ -140,6 +141,8 @@ const Family &familyOfFolder(const ModelTable &table) {
   return *family;
 }
 
+/// Returns which layers have a sliding window, by `layer_types`, or by a period and
+/// `max_window_layers`, the number of first layers without a window.
 std::vector<bool> readFolderWindows(const ModelTable &table, const Family &family, int64_t layers) {
   if (const MetaValue *types = table.find("layer_types")) {
     if (types->kind != runtime::MetaKind::String || types->size() != uint64_t(layers))

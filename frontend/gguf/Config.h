@@ -15,24 +15,31 @@ inline constexpr int64_t maxLayers = 512, maxHeads = 4096, maxHeadSize = 4096, m
                          maxVocabulary = 1 << 22, maxContext = int64_t(1) << 31;
 
 /// Rotary embedding of a layer: pair i of a head is rotated by the angle position * frequencies[i].
-/// Elements that belong to no pair are not rotated. No frequencies: the layer has no RoPE.
+/// Elements that belong to no pair are not rotated.
 struct Rope {
+  /// Frequency of each pair; empty if the layer has no RoPE.
   std::vector<float> frequencies;
-  /// Factor of the rotated elements.
+  /// Factor that rotated elements are multiplied by (`attention_factor`, `attn_factor`).
   double magnitude = 1;
 };
 
+/// Properties of one layer.
 struct LayerConfig {
   Rope rope;
-  /// Number of positions that a query attends to, including its own. 0: all earlier positions.
+  /// Number of positions that a query attends to, including its own. 0: all positions up to
+  /// its own.
   int64_t window = 0;
 };
 
+/// Sizes and constants of a decoder.
 struct DecoderConfig {
   const Family *family = nullptr;
   /// Whether the tensors have the names and the layout of a Hugging Face folder.
   bool isHuggingFace = false;
+  /// Context length, embedding length, length of the feed-forward network, numbers of heads and of
+  /// key/value heads, and sizes of a query or key head and of a value head.
   int64_t context = 0, width = 0, hidden = 0, heads = 0, kvHeads = 0, headSize = 0, valueSize = 0;
+  /// Epsilon of the RMS norms.
   double eps = 0;
   /// Factors of the attention scores and of the token embeddings.
   double attentionScale = 0, embeddingScale = 1;
@@ -40,13 +47,13 @@ struct DecoderConfig {
   double attentionCap = 0, finalCap = 0;
   std::vector<LayerConfig> layers;
 
-  /// Whether RoPE rotates pairs of neighbouring elements.
+  /// Whether RoPE rotates pairs of adjacent elements.
   bool neighbourPairs() const { return family->neighbourPairs && !isHuggingFace; }
 };
 
 /// Reads the configuration of a GGUF file or of a Hugging Face folder for a cache of `capacity`
-/// positions, which some forms of RoPE depend on. Throws dlc::Error, also for models of other
-/// families.
+/// positions, which the frequencies of some RoPE types depend on. Throws dlc::Error if the
+/// configuration is invalid or the family is not supported.
 DecoderConfig readConfig(const runtime::ModelTable &table, int64_t capacity);
 /// Returns the maximum number of positions that the model supports.
 int64_t readContextLength(const runtime::ModelTable &table);

@@ -35,11 +35,15 @@ private:
     return "blk." + std::to_string(layer) + "." + name.str();
   }
 
-  /// Multiplies x [tokens, in] by the matrix NAME.weight [out, in] and adds NAME.bias, if any.
+  /// Multiplies x [tokens, in] by the matrix NAME.weight [out, in] and adds NAME.bias if the
+  /// file has it.
   Value project(const std::string &name, Value x, int64_t in, int64_t out);
+  /// Applies the RMS norm with the weight NAME.weight [size] along an axis.
   Value norm(const std::string &name, Value x, int64_t size, int64_t axis);
+  /// Applies rotary embedding to heads [1, heads, tokens, size].
   Value rotate(Value x, const Rope &rope);
-  /// Returns the mask of the keys that each row of grouped queries attends to.
+  /// Returns the mask of the keys that each query attends to: [1, 1, rows, capacity], where the
+  /// rows are the queries of all tokens and heads that share a key/value head.
   Value visibleKeys(int64_t window);
   /// Stores rows [kvHeads, tokens, size] in the cache at the positions of this step and returns the
   /// cache [kvHeads, capacity, size].

@@ -9,13 +9,14 @@
 
 namespace dlc::gguf {
 
+/// Sizes that a program of a decoder is specialized for.
 struct DecoderOptions {
   /// Number of tokens of a step.
   int64_t tokens = 1;
   /// Number of positions of the cache of keys and values.
   int64_t capacity = 0;
-  /// Whether the program returns the logits of one token of the step, whose index is the input
-  /// `last`, instead of those of all tokens.
+  /// Whether the program returns the logits of one token of the step instead of those of all
+  /// tokens. The index of the token in the step is the input `last`.
   bool oneRow = false;
 };
 
@@ -24,9 +25,10 @@ inline constexpr char kIdsName[] = "ids", kPositionName[] = "position", kLastNam
                       kLogitsName[] = "logits";
 
 /// Builds a module whose @main is a step of the decoder: it appends `tokens` ids at `position` to
-/// the sequence and returns their logits [tokens, vocabulary]. The keys and values of all positions
-/// are states of @main, `cache.keys.N` and `cache.values.N` of layer N. Weights are f32. Errors are
-/// diagnostics on the context.
+/// the sequence and returns their logits [tokens, vocabulary], or those
+/// of one token with `oneRow`. The keys and values of all positions are states of @main,
+/// `cache.keys.N` and `cache.values.N` for layer N. Weights are f32. Errors are emitted as
+/// diagnostics.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> buildDecoder(mlir::MLIRContext &context,
                                                                 const runtime::ModelTable &table,
                                                                 const DecoderOptions &options);

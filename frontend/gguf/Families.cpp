@@ -8,7 +8,7 @@ namespace dlc::gguf {
 // Sources: the classes of transformers, and src/models of https://github.com/ggml-org/llama.cpp.
 static constexpr Family table[] = {
     {.architecture = "llama", .modelType = "llama", .neighbourPairs = true},
-    // GGUF files of Mistral models have the architecture llama, without a window.
+    // GGUF files store Mistral models with the architecture llama and without a sliding window.
     {.architecture = "", .modelType = "mistral"},
     {.architecture = "qwen2", .modelType = "qwen2"},
     {.architecture = "qwen3", .modelType = "qwen3", .queryKeyNorms = true},

@@ -1,8 +1,8 @@
 //===- Families.h - families of decoders, one row each --------------------===//
 //
 // All families are decoders with RMS norms, rotary embedding, grouped-query attention and a gated
-// feed-forward network. A row states what distinguishes a family; sizes and constants are read from
-// the metadata of a model.
+// feed-forward network. A row lists the properties in which a family differs from the others. Sizes
+// and constants are read from the metadata of a model.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_FRONTEND_GGUF_FAMILIES_H
@@ -15,27 +15,30 @@
 
 namespace dlc::gguf {
 
+/// Activation function of the gate in the feed-forward network.
 enum class GateActivation : uint8_t { Silu, GeluTanh };
 
+/// Properties of a family of decoders.
 struct Family {
-  /// Value of `general.architecture` in GGUF files; empty if no file of llama.cpp has the family.
+  /// Value of `general.architecture` in GGUF files; empty if GGUF files store the models of the
+  /// family with the architecture of another family.
   std::string_view architecture;
   /// Value of `model_type` in the config.json of Hugging Face folders.
   std::string_view modelType;
   GateActivation activation = GateActivation::Silu;
-  /// Whether RoPE rotates pairs of neighbouring elements in GGUF files (their converter permutes
-  /// the rows of q and k). Otherwise, and in all Hugging Face folders, it rotates pairs of an
-  /// element of the first half and one of the second half.
+  /// Whether RoPE rotates pairs of adjacent elements in GGUF files, because the converter permutes
+  /// the rows of q and k. Otherwise, and in all Hugging Face folders, pair i consists of element i
+  /// of the first half and element i of the second half of the rotated elements.
   bool neighbourPairs = false;
-  /// Whether q and k have an RMS norm per head before RoPE.
+  /// Whether each head of q and k has an RMS norm before RoPE.
   bool queryKeyNorms = false;
-  /// Whether the results of attention and of the feed-forward network have RMS norms.
+  /// Whether RMS norms are applied to the results of attention and of the feed-forward network.
   bool postNorms = false;
   /// Whether token embeddings are multiplied by the square root of the embedding length.
   bool scaledEmbedding = false;
-  /// Whether one tensor has the rows of q, k and v, and one the rows of the gate and of `up`.
+  /// Whether one tensor stores the rows of the gate and of `up`, and one the rows of q, k and v.
   bool fusedTensors = false;
-  /// Whether norms multiply by 1 + weight in Hugging Face folders. GGUF files have the sum.
+  /// Whether norms multiply by 1 + weight in Hugging Face folders. GGUF files store the sum.
   bool normAddsOne = false;
   /// Default of the sliding window in GGUF files.
   int64_t window = 0;
@@ -48,8 +51,10 @@ struct Family {
   bool localRope = false;
   /// If not 0, each layer l with (l + 1) % noRopePeriod == 0 has no RoPE.
   int64_t noRopePeriod = 0;
-  /// Number of layers of the one model that scales attention by 1 / sqrt(embedding length / heads),
-  /// because GGUF files do not store the scale. Other models scale by 1 / sqrt(head size).
+  /// Number of layers of the one model of the family that scales attention scores by
+  /// 1 / sqrt(embedding length / heads). Other models scale by 1 / sqrt(head size). GGUF files do
+  /// not store the scale, so that the number of layers identifies the model. 0: there is no such
+  /// model.
   int64_t widthScaledLayers = 0;
 };
 
@@ -59,7 +64,7 @@ std::span<const Family> families();
 /// support it.
 const Family *findArchitecture(std::string_view architecture);
 const Family *findModelType(std::string_view modelType);
-/// Lists the supported architectures or model types for messages.
+/// Return the supported architectures or model types, separated by commas, for messages.
 std::string listArchitectures();
 std::string listModelTypes();
 

@@ -7,12 +7,11 @@
 
 namespace dlc {
 
-/// Capacity of the cache in programs that FrontEnd::import() makes, if the model's context is not
-/// shorter.
+/// Default number of tokens that a cache stores. The model's context length limits it.
 inline constexpr int64_t kDefaultCacheCapacity = 4096;
 
-/// Reads a GGUF file or a Hugging Face folder, which is given by its path or by that of its
-/// config.json. Throws dlc::Error.
+/// Reads a language model. `path` is a GGUF file, a Hugging Face folder, or the config.json of such
+/// a folder. Throws dlc::Error.
 runtime::ModelTable readLanguageModel(llvm::StringRef path);
 
 /// Front end functions for .gguf files (frontend/FrontEnd.h). The inputs are `ids` and `position`;

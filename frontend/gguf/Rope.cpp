@@ -25,7 +25,8 @@ void divideFrequencies(std::vector<double> &frequencies, const std::vector<doubl
 
 void applyYarn(std::vector<double> &frequencies, double base, const Yarn &yarn) {
   double rotated = 2 * double(frequencies.size());
-  // Index of the pair that makes this many rotations in the original context.
+  // Returns the fractional index of the pair that completes this number of rotations within the
+  // original context.
   auto pairOf = [&](double rotations) {
     return rotated * std::log(yarn.originalContext / (rotations * 2 * std::numbers::pi)) /
            (2 * std::log(base));
@@ -57,7 +58,8 @@ namespace {
 
 constexpr double maxBase = 1e12, maxFactor = 1e6;
 
-/// Returns the divisors of a tensor with one element for each pair; nothing if it is missing.
+/// Returns the frequency divisors that a tensor stores, one per pair; an empty list if the tensor
+/// is missing.
 std::vector<double> readDivisorTensor(const ModelTable &table, const std::string &name,
                                       int64_t pairs) {
   const ModelTensor *tensor = table.findTensor(name);
@@ -75,11 +77,12 @@ std::vector<double> readDivisorTensor(const ModelTable &table, const std::string
   return {values.begin(), values.end()};
 }
 
+/// Returns the frequency divisors that a metadata list stores, one per pair.
 std::vector<double> readDivisorList(const ModelTable &table, const std::string &key, size_t pairs) {
   const MetaValue *value = table.find(key);
   if (!value || !value->isList || value->size() != pairs)
     table.fail("metadata key '" + key + "': required: a list of " + std::to_string(pairs) +
-               " numbers");
+               " numbers; found another value");
   std::vector<double> divisors;
   for (uint64_t i = 0; i < pairs; ++i) {
     divisors.push_back(value->real(i));
@@ -115,7 +118,7 @@ Rope readGgufRope(const ModelTable &table, const std::string &prefix, int64_t ro
   const std::string type = table.string(scaling + "type", "linear");
   if (table.real(scaling + "yarn_log_multiplier", -maxFactor, maxFactor, 0) != 0)
     table.fail("metadata key '" + scaling + "yarn_log_multiplier' is not supported");
-  // Tensors with divisors have precedence over those of longrope, as in llama.cpp.
+  // As in llama.cpp, `rope_freqs.weight` has precedence over the factors of longrope.
   std::vector<double> divisors = readDivisorTensor(table, "rope_freqs.weight", rotated / 2);
   if (divisors.empty())
     divisors = readDivisorTensor(
@@ -140,7 +143,8 @@ Rope readGgufRope(const ModelTable &table, const std::string &prefix, int64_t ro
 
 Rope readHuggingFaceRope(const ModelTable &table, int64_t headSize, int64_t context,
                          int64_t capacity, bool isLocal) {
-  // Since version 5, transformers has all parameters in one object, or in one per layer type.
+  // transformers 5 stores all RoPE parameters in one object, or in one object per layer type. Older
+  // versions store them in top-level keys and in `rope_scaling`.
   std::string object = "rope_parameters.";
   if (table.find(object + "full_attention.rope_theta"))
     object += isLocal ? "sliding_attention." : "full_attention.";

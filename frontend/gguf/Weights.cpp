@@ -13,10 +13,11 @@ using runtime::ModelTensor;
 
 namespace {
 
+/// Names of a tensor in GGUF files and in Hugging Face folders.
 struct TensorName {
   std::string_view gguf, folder;
 };
-/// Names of tensors of the model and, after the prefix of a layer, of layers.
+/// Tensors of the model, and tensors of a layer without the prefix of the layer.
 constexpr TensorName modelNames[] = {
     {"token_embd", "model.embed_tokens"}, {"output_norm", "model.norm"}, {"output", "lm_head"}};
 constexpr TensorName layerNames[] = {
@@ -26,8 +27,7 @@ constexpr TensorName layerNames[] = {
     {"attn_q_norm", "self_attn.q_norm"}, {"attn_k_norm", "self_attn.k_norm"},
     {"ffn_gate", "mlp.gate_proj"},       {"ffn_down", "mlp.down_proj"},
 };
-/// Names of norms and of `up`, which depend on whether the family has norms after attention and
-/// after the feed-forward network.
+/// Norms whose folder names depend on Family::postNorms.
 constexpr TensorName plainNames[] = {{"ffn_norm", "post_attention_layernorm"}};
 constexpr TensorName postNormNames[] = {{"post_attention_norm", "post_attention_layernorm"},
                                         {"ffn_norm", "pre_feedforward_layernorm"},
@@ -116,8 +116,8 @@ bool Weights::hasOutput() const {
 
 void Weights::checkAllUsed() {
   for (const auto &[name, tensor] : table.tensors) {
-    // Divisors of RoPE are part of the configuration. Folders may store constants of RoPE, and the
-    // output matrix also if it is the token embedding.
+    // readConfig() reads the tensors of RoPE divisors. Hugging Face folders may store RoPE
+    // frequencies, which are not needed, and a copy of the token embedding as the output matrix.
     bool isRope = StringRef(name).starts_with("rope_") || StringRef(name).ends_with("inv_freq");
     if (used.count(name) || isRope || (config.isHuggingFace && name == "lm_head.weight"))
       continue;

@@ -15,7 +15,8 @@ using namespace mlir;
 
 namespace dlc {
 
-/// Returns the tokens that end a text, according to the metadata.
+/// Returns the ids of the end tokens that the metadata names. Ids outside the vocabulary are
+/// ignored.
 static std::set<int64_t> readEndTokens(const runtime::ModelTable &table, int64_t vocabulary) {
   std::set<int64_t> ends;
   for (const char *key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",

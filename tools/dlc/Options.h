@@ -69,7 +69,7 @@ struct RunArguments : ModelArguments {
 };
 
 struct GenerateArguments {
-  /// Path of the model, and file that receives the logits of each answered token (optional).
+  /// Path of the model, and file that the logits of the answer are written to (optional).
   std::string model, logits;
   /// Token ids of the prompt, such as "1,2,3".
   std::string ids;

@@ -14,11 +14,12 @@ namespace dlc::cached {
 
 namespace {
 
-/// Number of tokens whose sums of parts are in scratch memory at the same time.
+/// Number of tokens that are computed together; scratch memory stores the sums of their parts.
 constexpr int64_t kTokens = 16;
 
 /// Returns the maximum number of parts of one token: parts begin at multiples of kPart.
 int64_t maxParts(const Attention &attention) { return (attention.capacity - 1) / kPart + 2; }
+/// Returns the number of elements of the sums of a part of one head.
 int64_t sumsOf(const Attention &attention) { return kSums + attention.headSize; }
 
 void check(const Attention &attention) {
@@ -48,6 +49,7 @@ int64_t firstPosition(const Attention &attention, int64_t position) {
   return attention.window ? std::max<int64_t>(0, position - attention.window + 1) : 0;
 }
 
+/// Arguments of a call of attend().
 struct Call {
   const Attention &attention;
   const Arrays &arrays;
@@ -60,12 +62,13 @@ struct Call {
     return sums + row * sumsOf(attention);
   }
 
+  /// Returns the number of parts of the query at `position`.
   int64_t countParts(int64_t position) const {
     return position / kPart - firstPosition(attention, position) / kPart + 1;
   }
 
-  /// Computes a part of a token for all heads with the same keys. `local` is the index of the token
-  /// in scratch memory.
+  /// Computes part `index` of a token for all heads that share a key head. `local` is the index of
+  /// the token in scratch memory.
   void compute(int64_t token, int64_t local, int64_t keyHead, int64_t index) const {
     const int64_t position = start + token, first = firstPosition(attention, position);
     const int64_t aligned = (first / kPart + index) * kPart;
@@ -90,7 +93,7 @@ struct Call {
     }
   }
 
-  /// Combines the parts of a head in their order.
+  /// Combines the sums of all parts of a head, in the order of the parts, to the result.
   void combine(int64_t token, int64_t local, int64_t head) const {
     const int64_t parts = countParts(start + token);
     float largest = arrays.sinks ? arrays.sinks[head] : -std::numeric_limits<float>::infinity();
@@ -122,7 +125,8 @@ int64_t getScratchBytes(const Attention &attention) {
 void attend(const Attention &attention, const Arrays &arrays, int64_t start, int64_t tokens,
             void *scratch, int threads) {
   check(attention);
-  // The cache has the positions of all tokens, so that those of the first one must not be replaced.
+  // The new tokens are already in the cache. Their rows must not have replaced positions that the
+  // first query attends to.
   const int64_t needed = start + tokens - firstPosition(attention, start);
   if (start < 0 || needed > attention.capacity)
     runtime::fail("cached attention: the positions exceed the cache; required: at most " +

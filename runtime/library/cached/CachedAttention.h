@@ -1,8 +1,8 @@
 //===- CachedAttention.h - attention over a cache of keys and values ------===//
 //
-// Attention of new tokens over the keys and values of all earlier ones and of the new ones, which
-// are already in the cache. Position p is stored in row `p % capacity`. A query at position p
-// attends to positions p - window + 1 to p, from 0 on.
+// Attention of new tokens over the keys and values of all earlier tokens and of the new tokens. The
+// caller has already stored those of the new tokens in the cache. Position p is stored in row
+// `p % capacity`. A query at position p attends to positions max(0, p - window + 1) to p.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_CACHED_CACHEDATTENTION_H
@@ -14,21 +14,22 @@
 
 namespace dlc::cached {
 
-/// Number format of a cache.
+/// Element type of a cache.
 enum class Storage : uint8_t { F16, BF16 };
 
+/// Sizes and settings of the attention.
 struct Attention {
   int64_t heads = 0, keyHeads = 0; ///< `heads / keyHeads` consecutive heads share keys and values
   int64_t headSize = 0;            ///< a multiple of 16
-  int64_t capacity = 0;            ///< rows of the cache
+  int64_t capacity = 0;            ///< number of rows of the cache per key head
   int64_t window = 0;              ///< size of the sliding window; 0: all earlier positions
   Storage storage = Storage::F16;
   float scale = 1;   ///< factor of the scores
   float softCap = 0; ///< c: scores are c * tanh(score / c); 0: none
 };
 
-/// Arrays of a call. `sinks` is null, or has a score per head that is added to the softmax without
-/// a value.
+/// Arrays of a call. `sinks` is null or has one score per head (attention sinks), which is included
+/// in the softmax but has no value.
 struct Arrays {
   const float *queries;          ///< [token][head][headSize]
   const uint16_t *keys, *values; ///< [key head][capacity][headSize]
@@ -36,12 +37,13 @@ struct Arrays {
   float *results;                ///< [token][head][headSize]
 };
 
-/// Returns the scratch memory of attend(), to be aligned to 64 bytes. Throws dlc::Error if the
-/// sizes are not supported.
+/// Returns the size of the scratch memory of attend(), which must be aligned to 64 bytes. Throws
+/// dlc::Error if the sizes are not supported.
 DLC_EXPORT int64_t getScratchBytes(const Attention &attention);
 
-/// Computes the results of `tokens` queries, of which the first has position `start`. Positions are
-/// split at multiples of 256, so that results do not depend on the number of threads or of tokens.
+/// Computes the results of `tokens` queries at the positions from `start` on. Positions are split
+/// into parts at multiples of 256, so that results do not depend on the number of threads or of
+/// tokens.
 /// Throws dlc::Error if the positions that the queries attend to exceed the capacity.
 DLC_EXPORT void attend(const Attention &attention, const Arrays &arrays, int64_t start,
                        int64_t tokens, void *scratch, int threads);

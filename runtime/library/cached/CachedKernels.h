@@ -15,6 +15,7 @@ namespace {
 
 using simd::Vec;
 
+/// Loads V elements of a cache as f32.
 template <int V, bool isBf16> DLC_INLINE Vec<V> loadCached(const uint16_t *from) {
   if constexpr (isBf16)
     return simd::widen<V>(from);
@@ -32,8 +33,9 @@ template <int V> DLC_INLINE float sumLanes(Vec<V> x) {
     return sumLanes<V / 2>(addHalves<V>(x, simd::Count<V / 2>()));
 }
 
-/// Replaces scores by their exponentials and stores the largest score and the sum. The number of
-/// scores is a multiple of V; unused ones are -infinity.
+/// Applies the soft cap to scores, replaces them by the exponentials of their differences from the
+/// largest score, and stores the largest score and the sum of the exponentials. `count` is a
+/// multiple of V; unused scores are -infinity.
 template <int V> void computeExponentials(const Part &part, float *scores, int count, float *sums) {
   Vec<V> largest = simd::splat<V>(-__builtin_inff()), total = {};
   for (int i = 0; i < count; i += V) {
@@ -43,20 +45,20 @@ template <int V> void computeExponentials(const Part &part, float *scores, int c
       score = score == -__builtin_inff() ? score : capped;
       simd::store<V>(scores + i, score);
     }
-    // A NaN score remains in `largest`, and so in all results.
+    // A NaN score makes `largest` NaN, and with it all results.
     const auto isLarger = (score > largest) | (score != score);
     largest = isLarger ? score : largest;
   }
-  float most = largest[0];
+  float maximum = largest[0];
   for (int i = 1; i < V; ++i)
-    most = largest[i] > most || largest[i] != largest[i] ? largest[i] : most;
+    maximum = largest[i] > maximum || largest[i] != largest[i] ? largest[i] : maximum;
   for (int i = 0; i < count; i += V) {
-    const Vec<V> e = simd::exponential<V>(simd::load<V>(scores + i) - most);
+    const Vec<V> e = simd::exponential<V>(simd::load<V>(scores + i) - maximum);
     simd::store<V>(scores + i, e);
     total += e;
   }
-  sums[kLargest] = most;
-  sums[kTotal] = most == most ? sumLanes<V>(total) : most;
+  sums[kLargest] = maximum;
+  sums[kTotal] = maximum == maximum ? sumLanes<V>(total) : maximum;
 }
 
 /// Implements PartKernel for H heads.

@@ -16,22 +16,22 @@ constexpr int kPart = 256;
 /// Maximum number of heads with the same keys that are computed together.
 constexpr int kHeads = 4;
 
-/// Positions [begin, end) of one key head: at most kPart.
+/// Positions [begin, end) of one key head, at most kPart positions.
 struct Part {
   const uint16_t *keys, *values; ///< [capacity][headSize]
   int64_t capacity, headSize, begin, end;
   float scale, softCap;
 };
 
-/// Sums of a part: largest score, sum of the exponentials of scores minus the largest one, and from
-/// element kSums on the sums of these exponentials times values.
+/// Indices of the sums of a part: the largest score; the sum of the exponentials of scores minus
+/// the largest one; and, from element kSums on, the sums of these exponentials times values.
 constexpr int kLargest = 0, kTotal = 1, kSums = 16;
 
-/// Computes the sums of 1 or kHeads consecutive heads: the queries of a head follow those of the
-/// previous one, and its sums have an offset of `stride` elements.
+/// Computes the sums of 1 or kHeads consecutive heads. The queries of a head follow those of the
+/// previous head. `stride` is the number of elements between the sums of consecutive heads.
 using PartKernel = void (*)(const Part &part, const float *queries, float *sums, int64_t stride);
 
-/// Kernels for one head and for kHeads heads, for caches of f16 and of bf16.
+/// Kernels for one head and for kHeads heads. Index 0: caches of f16; index 1: caches of bf16.
 struct Kernels {
   PartKernel one[2], many[2];
 };

@@ -1,20 +1,21 @@
 //===- Formats.h - properties of the block formats that have kernels ------===//
 //
-// A weight is scale * (code - offset), plus or minus a minimum. Each format is a row of a table
-// that kernels and packing are derived from.
+// A weight is scale * (code - offset), plus or minus a minimum. Each format is a row of a table,
+// which the templates of kernels and the packing functions read.
 //
 // Packed weights are stored in panels of V rows, with a record for each block of a format:
 //
 //   factor     [V] of f16, or of E8M0 exponents
 //   minimum    [V] of f16
-//   scales     [block / group][V] bytes; Packed6: [8][V] bytes with the low four bits of two
-//   groups,
-//              and [4][V] bytes with the high two bits of four groups
+//   scales     [block / group][V] bytes
+//              Packed6: [8][V] bytes with the low four bits of two groups,
+//                       and [4][V] bytes with the high two bits of four groups
 //   minimums   [block / group][V] bytes
 //   codes      for each 32 elements: a plane of the low bits, and a plane of the high bits
 //
-// A plane has 32-bit lanes with four consecutive elements of a row, one in each byte. The bits of
-// `8 / bits` such lanes are combined: lane j of 32 elements is in vector `j % vectors`.
+// A plane of `bits` bits per code has `bits` vectors of V lanes of 32 bits, one lane for each row.
+// Elements 4 j to 4 j + 3 of a row (quad j) are stored in vector `j % bits`, one element in each
+// byte of the row's lane, from bit `j / bits * bits` of the byte on.
 //
 // Files compiled for one instruction set include this header, so it must not contain functions
 // that the linker could share.
@@ -27,25 +28,27 @@
 
 namespace dlc::quantized {
 
-/// Elements that share a factor of the activations.
+/// Number of elements that share a factor of the activations.
 constexpr int kGroup = 32;
-/// Vectors of four elements in each lane, of kGroup elements.
+/// Number of quads (four consecutive elements of a row) in kGroup elements.
 constexpr int kQuads = kGroup / 4;
 
-/// Storage of the scales of groups in a packed record. Nibbles has the scale in the low half of a
-/// byte and the minimum in the high half.
+/// Storage of the scales of groups in a packed record. Nibbles stores a scale in the low four bits
+/// of a byte and the minimum in the high four bits. Packed6 stores scales of 6 bits.
 enum class Scales : uint8_t { None, Bytes, Nibbles, Packed6 };
 /// Source of minimums: none, an f16 value that is added, or integers with a factor that are
 /// subtracted.
 enum class Minimums : uint8_t { None, Added, Subtracted };
+/// Mapping of codes to values: the code itself, or an entry of kIq4Values or kFp4Values.
 enum class Values : uint8_t { Linear, Iq4, Fp4 };
 
+/// Properties of a block format.
 struct Format {
   int block;       ///< elements of a block
   int group;       ///< elements with the same scale: 16 or 32
   int low, high;   ///< bits of a code in each of the planes
   int offset;      ///< integer subtracted from a code, or from its value in the table
-  Values values;   ///< table of the values of codes
+  Values values;   ///< mapping of codes to values
   Scales scales;   ///< storage of the integer scales
   int scaleOffset; ///< integer subtracted from a scale
   Minimums minimums;
@@ -74,7 +77,7 @@ constexpr Format kTable[kFormats] = {
 };
 // clang-format on
 
-/// Values of the codes of IQ4_NL and IQ4_XS plus 127, and of E2M1 floats, doubled, plus 12.
+/// Values of the codes of IQ4_NL and IQ4_XS plus 127, and values of E2M1 floats times 2 plus 12.
 constexpr uint8_t kIq4Values[16] = {0,   23,  44,  62,  78,  92,  105, 117,
                                     128, 140, 152, 165, 180, 196, 216, 240};
 constexpr uint8_t kFp4Values[16] = {12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0};

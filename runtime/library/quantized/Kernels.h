@@ -31,7 +31,7 @@ struct Tile {
 /// records: to[column * toColumn + row].
 using TileKernel = void (*)(const uint8_t *panel, int64_t records, Tile tile, float *to,
                             int64_t toColumn, int64_t rows);
-/// Computes the same with f32 activations, x[column * xColumn + element].
+/// Computes the same as a TileKernel from f32 activations x[column * xColumn + element].
 using StrictKernel = void (*)(const uint8_t *panel, int64_t records, const float *x,
                               int64_t xColumn, float *to, int64_t toColumn, int64_t rows);
 
@@ -39,11 +39,13 @@ using StrictKernel = void (*)(const uint8_t *panel, int64_t records, const float
 constexpr int kWidths = 3;
 constexpr int kColumns[kWidths] = {16, 4, 1};
 
+/// Kernels of one format, for each number of columns in kColumns.
 struct FormatKernels {
   TileKernel tiles[kWidths];
   StrictKernel strict[kWidths];
 };
 
+/// Kernels of one instruction set, whose vectors have `lanes` lanes.
 struct Kernels {
   int lanes;
   FormatKernels formats[kFormats];

@@ -28,7 +28,8 @@ struct Parts {
   uint8_t scales[16] = {}, minimums[16] = {};
 };
 
-/// Splits a block of 32 elements: factor, minimum, bit 4 of all codes, and low halves of the codes.
+/// Splits a block of 32 elements, which stores the factor, the minimum if the format has one, bit 4
+/// of all codes if codes have 5 bits, and the low bits of the codes.
 void split32(const Format &format, const uint8_t *block, Parts &parts) {
   parts.factor = block;
   block += format.hasExponents ? 1 : 2;
@@ -75,7 +76,7 @@ void splitQ3K(const uint8_t *block, Parts &parts) {
   }
 }
 
-/// Splits Q4_K, and Q5_K if `hasHigh`.
+/// Splits a block of Q4_K, or of Q5_K if `hasHigh` is set.
 void splitQ45K(bool hasHigh, const uint8_t *block, Parts &parts) {
   const uint8_t *s = block + 4, *high = block + 16, *codes = block + (hasHigh ? 48 : 16);
   parts.factor = block;
@@ -140,7 +141,8 @@ void split(BlockFormat name, const Format &format, const uint8_t *block, Parts &
   }
 }
 
-/// Combines `bits` bits of the codes of 32 elements, from bit `from` on, with a plane of row `row`.
+/// Stores `bits` bits of the codes of 32 elements, from bit `from` on, as row `row` of a plane
+/// whose bits of this row are zero.
 void storePlane(const uint8_t *codes, int bits, int from, int lanes, int row, uint8_t *plane) {
   for (int i = 0; i < kGroup; ++i) {
     const int quad = i / 4;
@@ -149,7 +151,7 @@ void storePlane(const uint8_t *codes, int bits, int from, int lanes, int row, ui
   }
 }
 
-/// Stores a block as row `row` of a packed record, which is zero before the first row.
+/// Stores a block as row `row` of a packed record, whose bits of this row are zero.
 void storeParts(const Format &format, const Layout &at, int lanes, const Parts &parts, int row,
                 uint8_t *record) {
   const int factorBytes = format.hasExponents ? 1 : 2;
@@ -192,7 +194,7 @@ bool isSupported(BlockFormat format) { return format >= BlockFormat::Q4_0; }
 void checkWeights(const Weights &weights) {
   const std::string name = runtime::blockFormatInfo(weights.format).name;
   if (!isSupported(weights.format))
-    runtime::fail("quantized: the weights have no block format; required: Q4_0 to MXFP4; found: " +
+    runtime::fail("quantized: unsupported format of weights; required: Q4_0 to MXFP4; found: " +
                   name);
   const int64_t block = getFormat(weights.format).block;
   if (weights.rows < 1 || weights.depth < 1 || weights.depth % block)

@@ -1,4 +1,4 @@
-//===- Product.cpp - matmuls by weights in block formats ------------------===//
+//===- Product.cpp - matmuls with weights in block formats ----------------===//
 #include "runtime/library/quantized/Product.h"
 #include "runtime/device/cpu/Features.h"
 #include "runtime/device/cpu/Parallel.h"
@@ -12,8 +12,8 @@ using runtime::parallelFor;
 
 namespace {
 
-/// Maximum bytes of quantized columns that all panels are multiplied with before the next columns,
-/// so that the columns remain in the L2 cache.
+/// Maximum size in bytes of the quantized columns that are multiplied with all panels before the
+/// next columns are quantized, so that these columns remain in the L2 cache.
 constexpr int64_t kColumnBytes = int64_t(768) << 10;
 /// Minimum number of panels of each thread.
 constexpr int64_t kPanels = 2;
@@ -36,6 +36,7 @@ template <typename Body> void forTiles(int64_t count, const Body &body) {
       body(column, width);
 }
 
+/// Arguments of a call of multiply().
 struct Call {
   const Weights &weights;
   const Format &format;
@@ -63,6 +64,7 @@ struct Call {
     });
   }
 
+  /// Multiplies all columns in f32.
   void strict(const Columns &columns) const {
     forPanels([&](const uint8_t *panel, int64_t row, int64_t rows) {
       forTiles(columns.count, [&](int64_t column, int width) {
@@ -72,11 +74,11 @@ struct Call {
     });
   }
 
-  /// Multiplies columns [begin, begin + count).
+  /// Quantizes and multiplies columns [begin, begin + count).
   void quantized(const Columns &columns, int64_t begin, int64_t count, int8_t *values,
                  ActivationFactors *factors) const {
     auto quantize = [&](int64_t first, int64_t last, int) {
-      // Finds the tile of each column.
+      // Quantizes the columns of each tile that are in [first, last).
       forTiles(count, [&](int64_t column, int width) {
         for (int64_t c = std::max(column, first); c < std::min(column + kColumns[width], last); ++c)
           kernels.quantize(format, columns.x + (begin + c) * columns.stride, groups(),

@@ -1,4 +1,4 @@
-//===- Product.h - matmuls by weights in block formats --------------------===//
+//===- Product.h - matmuls with weights in block formats ------------------===//
 //
 //   y[column, row] = sum over k of x[column, k] * weight[row, k]
 //
@@ -13,7 +13,7 @@
 
 namespace dlc::quantized {
 
-/// Arithmetic of the activations: int8 with a factor for each 32 elements, or f32.
+/// Type of the activations in the matmul: int8 with a factor for each 32 elements, or f32.
 enum class Activations : uint8_t { Int8, F32 };
 
 /// Matrix of weights. `lanes` is the number of rows of a panel: 8 or 16.
@@ -36,7 +36,8 @@ DLC_EXPORT void checkWeights(const Weights &weights);
 /// `lanes` divides the number of rows; otherwise the last panel is padded.
 DLC_EXPORT int64_t getPackedBytes(const Weights &weights);
 
-/// Packs `blocks`, rows of blocks as in GGUF files, into getPackedBytes() bytes at `packed`.
+/// Packs `blocks`, which are stored row by row as in GGUF files, into getPackedBytes() bytes at
+/// `packed`.
 DLC_EXPORT void pack(const Weights &weights, const void *blocks, void *packed, int threads);
 
 /// Columns of activations, with `stride` elements from one column to the next one.
@@ -45,7 +46,7 @@ struct Columns {
   int64_t count, stride;
 };
 
-/// Returns the scratch memory that multiply() needs, to be aligned to 64 bytes.
+/// Returns the size of the scratch memory of multiply(), which must be aligned to 64 bytes.
 DLC_EXPORT int64_t getScratchBytes(const Weights &weights, int64_t columns,
                                    Activations activations);
 

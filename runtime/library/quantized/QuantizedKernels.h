@@ -15,7 +15,7 @@ namespace {
 using simd::Ints;
 using simd::Vec;
 
-/// Distance in bytes of the weights that are prefetched.
+/// Distance in bytes between the weights that are prefetched and those that are multiplied.
 constexpr int64_t kPrefetch = 4096;
 
 /// Packed record of V rows in the format of row F of the table.
@@ -41,7 +41,8 @@ template <int V, int F> struct Record {
       minimumFactor = simd::widenHalf<V>(record + kAt.minimum);
   }
 
-  /// Unpacks the values of 32 elements, plus the format's offset, as unsigned bytes.
+  /// Unpacks the values of 32 elements, plus the format's offset, to unsigned bytes: one vector for
+  /// each quad of elements.
   DLC_INLINE void unpack(int64_t group, Ints<V> (&codes)[kQuads]) const {
     const uint8_t *low = at + kAt.codes + group * kAt.group;
 #pragma GCC unroll 8
@@ -76,7 +77,8 @@ template <int V, int F> struct Record {
     }
   }
 
-  /// Returns the minimums of a group, which are added to scaled codes.
+  /// Returns the minimums of a group of kFormat.group elements. Their signs are such that they are
+  /// added to scaled codes.
   DLC_INLINE Vec<V> minimum(int64_t group) const {
     if constexpr (kFormat.minimums == Minimums::Added)
       return minimumFactor;
@@ -99,6 +101,7 @@ private:
   }
 };
 
+/// Returns a vector whose lanes all contain the four elements.
 template <int V> DLC_INLINE Ints<V> splatQuad(const int8_t *four) {
   int32_t bits;
   __builtin_memcpy(&bits, four, sizeof bits);
@@ -162,7 +165,7 @@ void multiplyTile(const uint8_t *panel, int64_t records, Tile tile, float *to, i
   for (int64_t r = 0; r < records; ++r, panel += R::kAt.bytes) {
     const R record(panel);
     for (int64_t g = 0; g < R::kFormat.block / kGroup; ++g) {
-      // The processor's own prefetching suffices for many columns, which take longer.
+      // Hardware prefetching suffices for wide tiles, which take longer for each record.
       if constexpr (C <= 4)
 #pragma GCC unroll 16
         for (int line = 0; line < (R::kAt.bytes / (R::kFormat.block / kGroup) + 63) / 64; ++line)
@@ -187,8 +190,9 @@ void multiplyTile(const uint8_t *panel, int64_t records, Tile tile, float *to, i
   storeSums<V, C>(sums, to, toColumn, rows);
 }
 
-/// Implements StrictKernel for C columns. Dequantized weights have the bits of the reference: the
-/// product of a scale and a code is exact in f32, so that only the addition of a minimum rounds.
+/// Implements StrictKernel for C columns. Dequantized weights are equal to the reference bit for
+/// bit: the product of a scale and a code is exact in f32, so that only the addition of a minimum
+/// rounds.
 template <int V, int F, int C>
 void multiplyStrict(const uint8_t *panel, int64_t records, const float *x, int64_t xColumn,
                     float *to, int64_t toColumn, int64_t rows) {
@@ -248,11 +252,12 @@ void quantizeColumn(const Format &format, const float *x, int64_t groups, int64_
       largest = magnitude > largest ? magnitude : largest;
     }
     const int32_t bits = reduce<V>(largest, [](auto a, auto b) { return a > b ? a : b; });
-    float most;
-    __builtin_memcpy(&most, &bits, sizeof most);
-    // Otherwise all elements are stored as 0, and their products with the factor are NaN.
+    float maximum;
+    __builtin_memcpy(&maximum, &bits, sizeof maximum);
+    // If an element is NaN or infinite, all elements are stored as 0, and their products with the
+    // factor are NaN.
     const bool isFinite = bits < 0x7f800000;
-    const float inverse = most > 0x1p-110f ? 127 / most : 0;
+    const float inverse = maximum > 0x1p-110f ? 127 / maximum : 0;
     int32_t sums[2] = {};
     for (int i = 0; i < kGroup; i += V) {
       const Vec<V> scaled = simd::load<V>(x + i) * simd::splat<V>(inverse);
@@ -262,7 +267,7 @@ void quantizeColumn(const Format &format, const float *x, int64_t groups, int64_
           reduce<V>(rounded, [](auto a, auto b) { return a + b; });
     }
     ActivationFactors &to = factors[g * stride];
-    to.scale = most > 0x1p-110f || most != most ? most / 127 : 0;
+    to.scale = maximum > 0x1p-110f || maximum != maximum ? maximum / 127 : 0;
     for (int half = 0; half < 2; ++half) {
       to.start[half] = -format.offset * sums[half];
       to.sum[half] = float(sums[half]);

@@ -1,4 +1,4 @@
-//===- Limits.cpp - a read-only loop and a loop of byte dot products -------===//
+//===- Limits.cpp - loops at the limits of memory and of dot products -----===//
 #include "tools/bench/quantized/Limits.h"
 #include "runtime/device/cpu/Parallel.h"
 

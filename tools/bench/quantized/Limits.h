@@ -1,5 +1,4 @@
-//===- Limits.h - upper limits of the machine: a read-only loop and a loop of byte dot products
-//===//
+//===- Limits.h - loops at the limits of memory and of dot products -------===//
 #ifndef DLC_TOOLS_BENCH_QUANTIZED_LIMITS_H
 #define DLC_TOOLS_BENCH_QUANTIZED_LIMITS_H
 
@@ -7,12 +6,13 @@
 
 namespace limits {
 
-/// Reads `bytes` bytes, a multiple of 64, once; each thread reads a contiguous part.
+/// Reads `bytes` bytes, a multiple of 256, once. Each thread reads a contiguous part.
 void readAll(const void *data, int64_t bytes, int threads);
 
-/// Returns whether the processor that this file is compiled for has VPDPBUSD on 512 bits.
+/// Returns whether Limits.cpp is compiled for a processor with 512-bit VPDPBUSD (AVX-512 VNNI).
 bool hasByteProducts();
-/// Executes VPDPBUSD on registers. Returns the number of operations: two for each multiply-add.
+/// Executes VPDPBUSD on registers in each thread. Returns the total number of operations, which is
+/// two for each multiply-add.
 double multiplyBytes(int threads);
 
 } // namespace limits

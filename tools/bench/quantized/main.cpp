@@ -1,15 +1,15 @@
-//===- main.cpp - matmuls by weights in block formats compared with the machine's limits
-//-------===//
+//===- main.cpp - benchmark of matmuls with weights in block formats ---------------------===//
 //
 // dlc-quantized [threads] [rounds] [MiB]
 //
-// For the layers of three language models, in each block format whose block divides the rows:
-//   - one column: packed bytes per second, and their share of a read-only loop over the same bytes.
+// Compares matmuls with the limits of the machine, for the layers of three language models in each
+// block format whose block size divides the length of the rows:
+//   - one column: packed bytes per second, compared with a read-only loop over the same bytes.
 //     Layers are repeated up to the given size, so that weights are not in a private cache.
-//   - 512 columns: operations per second, and their share of a loop of VPDPBUSD on registers.
-// Each round measures the kernel and the loop one after the other. A share is the best rate of the
-// kernel divided by the best rate of the loop. The median of the rounds' ratios follows. With one
-// thread, rates are per second of CPU time, which other processes affect less.
+//   - 512 columns: operations per second, compared with a loop of VPDPBUSD on registers.
+// Each round measures the kernel and then the loop. A line shows the best rate of the kernel, its
+// ratio to the best rate of the loop, the median of the rounds' ratios, and the best rate of the
+// loop. With one thread, rates are per second of CPU time, which other processes affect less.
 //
 //===---------------------------------------------------------------------------------------===//
 #include "runtime/library/quantized/Product.h"
@@ -29,6 +29,7 @@ using dlc::runtime::BlockFormat;
 
 namespace {
 
+/// Number of columns of a prompt.
 constexpr int64_t kPrompt = 512;
 
 struct Matrix {
@@ -90,7 +91,7 @@ struct Packed {
   int64_t offset;
 };
 
-/// Weights of repeated layers in one block of memory.
+/// Random packed weights of repeated layers in one allocation.
 struct Layers {
   std::vector<Packed> matrices;
   Memory memory;
@@ -114,7 +115,7 @@ struct Layers {
     } while (bytes < minBytes && bytes);
     memory = allocate(bytes);
     std::mt19937 random(1);
-    // Bytes for which f16 and E8M0 factors are normal numbers.
+    // With these bytes, factors in f16 and in E8M0 are normal numbers.
     for (int64_t i = 0; i < bytes; ++i)
       memory.get()[i] = uint8_t(0x20 | (random() & 0x1f));
   }
