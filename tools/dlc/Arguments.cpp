@@ -331,7 +331,8 @@ CLI::App *addRunCommand(CLI::App &app, RunArguments &a) {
 }
 
 void addGenerateCommand(CLI::App &app, GenerateArguments &a) {
-  CLI::App *c = app.add_subcommand("generate", "continue a sequence of tokens by a language model");
+  CLI::App *c =
+      app.add_subcommand("generate", "continue a sequence of tokens with a language model");
   c->add_option("model", a.model, "GGUF file, or folder with config.json and .safetensors files")
       ->required();
   c->add_option("--ids", a.ids, "token ids of the prompt, such as 1,2,3")->required();
