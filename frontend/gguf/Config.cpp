@@ -206,6 +206,9 @@ DecoderConfig readFolderConfig(const ModelTable &table, int64_t capacity) {
   c.isHuggingFace = true;
   c.family = &familyOfFolder(table);
   checkActivation(table, *c.family);
+  if (table.boolean("use_bidirectional_attention", false))
+    table.fail("metadata key 'use_bidirectional_attention': required: false; found: true; use a "
+               "model with causal attention");
   const int64_t layers = table.integer("num_hidden_layers", 1, maxLayers);
   c.context = table.integer("max_position_embeddings", 1, maxContext);
   c.width = table.integer("hidden_size", 1, maxWidth);

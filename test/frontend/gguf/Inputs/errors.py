@@ -47,6 +47,9 @@ def main():
     for name, config in {
         "bert": dict(model_type="bert"),
         "relu": dict(model_type="llama", hidden_act="relu", max_position_embeddings=64),
+        "encoder": dict(
+            model_type="gemma3_text", use_bidirectional_attention=True, max_position_embeddings=64
+        ),
     }.items():
         (folder / name).mkdir()
         (folder / name / "config.json").write_text(json.dumps(config))
