@@ -169,7 +169,7 @@ std::vector<bool> readFolderWindows(const ModelTable &table, const Family &famil
 void readFolderLayers(const ModelTable &table, int64_t layers, int64_t capacity, DecoderConfig &c) {
   const Family &family = *c.family;
   int64_t window = table.integer("sliding_window", 0, maxContext, 0);
-  if (!table.boolean("use_sliding_window", true))
+  if (!table.boolean("use_sliding_window", !family.optionalWindow))
     window = 0;
   std::vector<bool> windowed(size_t(layers), false);
   if (window)

@@ -10,8 +10,8 @@ static constexpr Family table[] = {
     {.architecture = "llama", .modelType = "llama", .neighbourPairs = true},
     // GGUF files store Mistral models with the architecture llama and without a sliding window.
     {.architecture = "", .modelType = "mistral"},
-    {.architecture = "qwen2", .modelType = "qwen2"},
-    {.architecture = "qwen3", .modelType = "qwen3", .queryKeyNorms = true},
+    {.architecture = "qwen2", .modelType = "qwen2", .optionalWindow = true},
+    {.architecture = "qwen3", .modelType = "qwen3", .queryKeyNorms = true, .optionalWindow = true},
     {.architecture = "gemma2",
      .modelType = "gemma2",
      .activation = GateActivation::GeluTanh,
@@ -34,7 +34,11 @@ static constexpr Family table[] = {
      .localRope = true,
      .widthScaledLayers = 62},
     {.architecture = "phi3", .modelType = "phi3", .fusedTensors = true},
-    {.architecture = "smollm3", .modelType = "smollm3", .neighbourPairs = true, .noRopePeriod = 4},
+    {.architecture = "smollm3",
+     .modelType = "smollm3",
+     .neighbourPairs = true,
+     .optionalWindow = true,
+     .noRopePeriod = 4},
 };
 
 std::span<const Family> families() { return table; }

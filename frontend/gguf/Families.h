@@ -45,6 +45,9 @@ struct Family {
   /// Layer l has a sliding window if l % windowPeriod < windowPeriod - 1. 0: no layer has a window
   /// in GGUF files, and all layers have one in Hugging Face folders that specify a window.
   int64_t windowPeriod = 0;
+  /// Whether layers of Hugging Face folders have a sliding window only if `use_sliding_window` is
+  /// set.
+  bool optionalWindow = false;
   /// Defaults of the soft caps of attention scores and of logits; 0: no cap.
   double attentionCap = 0, finalCap = 0;
   /// Whether layers with a sliding window have their own RoPE base, without scaling.

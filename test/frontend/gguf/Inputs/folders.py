@@ -62,7 +62,7 @@ MODELS = {
     ),
     "mistral": ("mistral", dict(model_type="mistral", sliding_window=6, window=6, period=0)),
     "qwen2": ("qwen2", dict(use_sliding_window=False, sliding_window=4, max_window_layers=2)),
-    "qwen3": ("qwen3", dict(sliding_window=None)),
+    "qwen3": ("qwen3", dict(sliding_window=4)),
     "gemma2": (
         "gemma2",
         dict(
