@@ -107,6 +107,10 @@ DecoderConfig readGgufConfig(const ModelTable &table, int64_t capacity) {
   const std::string attention = prefix + "attention.";
   if (table.integer(prefix + "expert_count", 0, maxNumber, 0) != 0)
     table.fail("mixtures of experts (" + prefix + "expert_count) are not supported");
+  if (!table.boolean(attention + "causal", true))
+    table.fail("metadata key '" + attention +
+               "causal': required: true; found: false; use a model "
+               "with causal attention");
   const int64_t layers = table.integer(prefix + "block_count", 1, maxLayers);
   c.context = table.integer(prefix + "context_length", 1, maxContext);
   c.width = table.integer(prefix + "embedding_length", 1, maxWidth);

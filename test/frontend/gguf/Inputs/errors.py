@@ -29,6 +29,7 @@ def main():
     # Metadata that no model of these families has.
     for name, add in {
         "experts": lambda writer: writer.add_expert_count(4),
+        "bidirectional": lambda writer: writer.add_bool("llama.attention.causal", False),
         "heads": lambda writer: writer.add_head_count([4, 4, 2, 4]),
         "layers": lambda writer: writer.add_block_count(1 << 30),
     }.items():
