@@ -190,6 +190,8 @@ Rope readHuggingFaceRope(const ModelTable &table, int64_t headSize, int64_t cont
     failScaling(table, object + "rope_type", type, "default, linear, llama3, longrope, yarn");
   if (table.find(object + "mscale") || table.find(object + "mscale_all_dim"))
     table.fail("metadata key '" + object + "mscale' is not supported");
+  if (!table.boolean(object + "truncate", true))
+    table.fail("metadata key '" + object + "truncate': required: true; found: false");
   applyYarn(frequencies, base,
             {factor, original, table.real(object + "beta_fast", 0.001, maxFactor, 32),
              table.real(object + "beta_slow", 0.001, maxFactor, 1)});
