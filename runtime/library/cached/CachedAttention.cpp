@@ -26,8 +26,8 @@ void check(const Attention &attention) {
   const bool isGroup =
       attention.heads > 0 && attention.keyHeads > 0 && attention.heads % attention.keyHeads == 0;
   if (!isGroup)
-    runtime::fail("cached attention: required: a number of heads that the number of key heads "
-                  "divides; found: " +
+    runtime::fail("cached attention: required: a number of heads that is a multiple of the "
+                  "number of key heads; found: " +
                   std::to_string(attention.heads) + " and " + std::to_string(attention.keyHeads));
   if (attention.headSize < 16 || attention.headSize % 16)
     runtime::fail("cached attention: required: heads whose size is a multiple of 16; found: " +

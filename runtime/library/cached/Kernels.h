@@ -1,7 +1,7 @@
 //===- Kernels.h - kernels for attention over a cache ---------------------===//
 //
-// Files compiled for one instruction set include this header, so it must not contain functions
-// that the linker could share.
+// Files compiled for different instruction sets include this header. It must not define functions
+// with external linkage: the linker keeps one copy, whose instructions a processor may not have.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_CACHED_KERNELS_H

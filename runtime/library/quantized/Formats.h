@@ -17,8 +17,8 @@
 // Elements 4 j to 4 j + 3 of a row (quad j) are stored in vector `j % bits`, one element in each
 // byte of the row's lane, from bit `j / bits * bits` of the byte on.
 //
-// Files compiled for one instruction set include this header, so it must not contain functions
-// that the linker could share.
+// Files compiled for different instruction sets include this header. It must not define functions
+// with external linkage: the linker keeps one copy, whose instructions a processor may not have.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_QUANTIZED_FORMATS_H
