@@ -290,6 +290,11 @@ void Runner::open(const std::vector<nb::object> &arrays, nb::handle stream, Argu
     if (const char *reason = reasonOfCopy(view, arguments.copies[i] != nullptr, arguments.target))
       arguments.copied.push_back({ins[i].name, view.bytes(), reason});
   }
+  // readOnHost() reads values of inputs after it waits for the program's stream. This stream must
+  // therefore wait for the library's work already here, including the copies made above.
+  if (arguments.libraryStream)
+    runtime::DeviceEvent::recordOn(*arguments.target.device, *arguments.libraryStream)
+        ->makeWait(arguments.target.stream);
   // If all arrays are in host memory, the results are, too.
   if (!isOnDevice && arguments.target.device)
     arguments.family.device = {kDLCPU, 0};
@@ -332,6 +337,7 @@ void Runner::computeOnDevice(Program &program, Arguments &arguments, Outputs &ou
   std::shared_ptr<runtime::DeviceEvent> end;
   {
     nb::gil_scoped_release released;
+    // The library may have allocated the results in the order of its stream.
     if (arguments.libraryStream)
       runtime::DeviceEvent::recordOn(device, *arguments.libraryStream)->makeWait(stream);
     if (isEnqueued) {
