@@ -352,9 +352,13 @@ void Runner::computeOnDevice(Program &program, Arguments &arguments, Outputs &ou
   }
   if (isEnqueued)
     last.stream = stream;
-  auto isHost = [](const runtime::BoundArray &array) { return !array.device; };
-  last.hasWaited = !isEnqueued || std::any_of(from.begin(), from.end(), isHost) ||
-                   std::any_of(to.begin(), to.end(), isHost);
+  // Empty arrays are not copied, so the host does not wait for them.
+  const runtime::Plan &plan = session.plan();
+  last.hasWaited = !isEnqueued;
+  for (size_t i = 0; i < from.size(); ++i)
+    last.hasWaited |= !from[i].device && plan.inputs[i].bytes > 0;
+  for (size_t i = 0; i < to.size(); ++i)
+    last.hasWaited |= !to[i].device && plan.outputs[i].bytes > 0;
   if (!end)
     return;
   for (const ArrayView &view : arguments.views) {
