@@ -25,11 +25,14 @@ int64_t DeviceArray::elements() const {
 void DeviceArray::makeWait(void *stream) const {
   if (written && written->stream() != stream)
     written->makeWait(stream);
+  block->waitForEarlier(stream);
 }
 
 void DeviceArray::setWritten(const std::shared_ptr<runtime::DeviceEvent> &end) {
   written = end;
   addUse(end);
+  if (end->stream() == block->stream())
+    block->forgetEarlier();
 }
 
 void DeviceArray::copyToHost(void *to) const {

@@ -35,7 +35,8 @@ public:
   int64_t elements() const;
   void *data() const { return block->data(); }
 
-  /// Makes the stream wait for the run that writes the array.
+  /// Makes the stream wait for the run that writes the array, and for earlier runs that still use
+  /// its memory.
   void makeWait(void *stream) const;
   /// Notes that a run uses the memory (addUse), and that the run writes it (setWritten).
   void addUse(const std::shared_ptr<runtime::DeviceEvent> &end) const { block->addUse(end); }

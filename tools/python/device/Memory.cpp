@@ -66,14 +66,19 @@ public:
       for (const auto &use : found.front().uses)
         use->makeWait(block.owner);
       block.address = found.front().address;
+      block.earlier = std::move(found.front().uses);
     } catch (...) {
       forget(block.size);
+      release(block.on, found);
       throw;
     }
   }
 
   void giveBack(DeviceBlock &block) {
     std::list<Piece> returned, excess;
+    for (auto &run : block.earlier)
+      if (!block.hasUseIn(run->stream()))
+        block.uses.push_back(std::move(run));
     returned.push_back(
         {block.address, block.size, block.owner, block.isOnlyInStream, std::move(block.uses)});
     {
@@ -187,6 +192,18 @@ DeviceBlock::~DeviceBlock() {
     DevicePool::of(on).forget(size);
     on.table.release(on.handle, address);
   }
+}
+
+bool DeviceBlock::hasUseIn(const void *stream) const {
+  return std::any_of(uses.begin(), uses.end(),
+                     [&](const auto &use) { return use->stream() == stream; });
+}
+
+void DeviceBlock::waitForEarlier(void *stream) const {
+  if (stream == owner)
+    return;
+  for (const auto &run : earlier)
+    run->makeWait(stream);
 }
 
 void DeviceBlock::addUse(const std::shared_ptr<runtime::DeviceEvent> &end) {

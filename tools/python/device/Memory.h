@@ -30,10 +30,19 @@ public:
   /// arrays in this stream may use the memory. Otherwise it is not pooled.
   void markForeign(bool isInStream) { (isInStream ? isOnlyInStream : isForeign) = true; }
   /// Declares that later work is in this stream. Requires that all work is complete.
-  void setStream(void *stream) { owner = stream; }
+  void setStream(void *stream) {
+    owner = stream;
+    earlier.clear();
+  }
+  /// Makes a stream wait for the runs that used the memory before this array. The stream for which
+  /// the memory was allocated waits for these runs already.
+  void waitForEarlier(void *stream) const;
+  /// Declares that users of the array wait for a run in stream(), which follows the earlier runs.
+  void forgetEarlier() { earlier.clear(); }
 
 private:
   friend class DevicePool;
+  bool hasUseIn(const void *stream) const;
 
   runtime::Device &on;
   uint64_t size;
@@ -41,6 +50,8 @@ private:
   void *address = nullptr;
   std::shared_ptr<runtime::DeviceAllocator> source; ///< null: the pool
   std::vector<std::shared_ptr<runtime::DeviceEvent>> uses;
+  /// Runs that used the memory for an earlier array, as far as they may be incomplete.
+  std::vector<std::shared_ptr<runtime::DeviceEvent>> earlier;
   bool isForeign = false, isOnlyInStream = false;
   unsigned bornIn; ///< number of forks at construction: a forked process cannot use the device
 };
