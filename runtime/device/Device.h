@@ -14,15 +14,15 @@
 
 namespace dlc::runtime {
 
-/// Source of device memory that a user installs in place of the device table's functions, so that
-/// several libraries in the process share one pool. Thread-safe.
+/// Allocator of device memory that a user installs in place of the device table's functions, so
+/// that several libraries in the process share one pool. Implementations must be thread-safe.
 class DLC_EXPORT DeviceAllocator {
 public:
   virtual ~DeviceAllocator();
-  /// Returns memory, aligned to at least 256 bytes, that work in the stream may use. Throws
+  /// Returns memory for work in the stream, aligned to at least 256 bytes. Throws
   /// dlc::MemoryError.
   virtual void *allocate(uint64_t bytes, void *stream) = 0;
-  /// Takes memory back. Work in the stream so far may still use it.
+  /// Releases memory. Work that was enqueued in the stream before this call may still use it.
   virtual void release(void *address, uint64_t bytes, void *stream) noexcept = 0;
 };
 
@@ -53,8 +53,9 @@ public:
   /// Returns the stream for synchronous copies; there is one per device, shared by the whole
   /// process.
   void *copyStream();
-  /// Allocator for memory that is allocated from now on; null: the device table's functions.
+  /// Returns the allocator of the device's memory; null if the device table's functions are used.
   std::shared_ptr<DeviceAllocator> allocator();
+  /// Sets the allocator for later allocations. Memory is released by the allocator that created it.
   void setAllocator(std::shared_ptr<DeviceAllocator> given);
 
 private:
@@ -107,7 +108,7 @@ public:
 
 private:
   Device *owner = nullptr;
-  std::shared_ptr<DeviceAllocator> source; ///< null: the device table's functions
+  std::shared_ptr<DeviceAllocator> source; ///< null if allocated by the device table's functions
   bool isPinned = false;
   void *address = nullptr;
   uint64_t bytes = 0;

@@ -39,7 +39,7 @@ struct EventPool {
 
   void giveBack(DeviceEvent &event) {
     std::lock_guard lock(mutex);
-    unused.push_back(&event); // does not allocate: take() has reserved the capacity
+    unused.push_back(&event); // does not allocate, because take() has reserved the capacity
   }
 };
 
@@ -63,7 +63,8 @@ void DeviceEvent::makeWait(void *stream) const {
 }
 
 bool DeviceEvent::isDone() const {
-  // The time between events is an error until both are complete.
+  // Device tables have no function to query an event, but event_elapsed fails until both events are
+  // complete.
   float milliseconds = 0;
   char error[256];
   return device.table.event_elapsed(device.handle, handle, handle, &milliseconds, error,

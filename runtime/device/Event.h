@@ -8,12 +8,12 @@
 
 namespace dlc::runtime {
 
-/// Point in the work of a stream, for which other streams and the host can wait. Events are pooled,
-/// because creating one costs more than recording it.
+/// Event: a point in the work of a stream for which other streams and the host can wait. Events are
+/// pooled, because creating an event takes more time than recording it.
 class DLC_EXPORT DeviceEvent {
 public:
-  /// Returns an event at the current end of the stream's work. The event returns to the pool when
-  /// the last owner releases it.
+  /// Records an event after the work that the stream has so far, and returns the event. The event
+  /// returns to the pool when the last owner releases it.
   static std::shared_ptr<DeviceEvent> recordOn(Device &device, void *stream);
   explicit DeviceEvent(Device &device);
   DeviceEvent(const DeviceEvent &) = delete;
@@ -22,7 +22,8 @@ public:
   Device &device;
   /// Stream in which the event was recorded. The stream may have been destroyed since.
   void *stream() const { return recorded; }
-  /// Makes a stream of a device of the same kind wait for the event; the host does not wait.
+  /// Makes a stream wait for the event; the host does not wait. The stream may be of another device
+  /// of the same kind.
   void makeWait(void *stream) const;
   /// Blocks the calling thread until the work before the event is done.
   void synchronize() const;
@@ -34,7 +35,7 @@ private:
   void *recorded = nullptr;
 };
 
-/// Waits for all work before all events that were recorded on the device so far.
+/// Blocks the calling thread until the work before every event recorded on the device is done.
 DLC_EXPORT void synchronizeEvents(Device &device);
 
 } // namespace dlc::runtime

@@ -25,11 +25,12 @@ struct Row {
   DLDeviceType pinned;
   /// Function that returns the kind's device table; null if the table is loaded from a plugin.
   dlc_device_table_function table;
-  /// Stream numbers of DLPack; unset if the kind has no streams that callers share with dlc.
+  /// Stream numbers of DLPack; unset if callers cannot pass streams of the kind to dlc.
   std::optional<StreamNumbers> streams;
 };
 
-/// In CUDA, 1 is the default stream of legacy semantics, 2 the one of a thread, and 0 is ambiguous.
+/// Stream numbers that DLPack forbids for CUDA: 0 could be the legacy default stream (1) or the
+/// per-thread default stream (2).
 constexpr int64_t kForbiddenOfCuda[] = {0};
 
 constexpr Row kRows[] = {

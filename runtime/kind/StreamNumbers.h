@@ -10,11 +10,11 @@
 
 namespace dlc::runtime {
 
-/// Stream number -1 in the argument `stream` of `__dlpack__`: the producer does not synchronize.
+/// Value of the argument `stream` of `__dlpack__` for which the producer does not synchronize.
 constexpr int64_t kUnsynchronizedStream = -1;
 
-/// Streams of a device kind as DLPack numbers them. A valid number is a stream handle of the kind's
-/// device table.
+/// Numbers that DLPack defines for the streams of a device kind. Any other valid number is a stream
+/// handle of the kind's device table.
 struct StreamNumbers {
   /// Number of the default stream, which `stream=None` of `__dlpack__` denotes.
   int64_t byDefault = 0;
@@ -23,7 +23,7 @@ struct StreamNumbers {
 };
 
 /// Returns the stream numbers of a device kind; null if DLPack defines none for the kind. Programs
-/// then run on streams of their own, and a call waits for them.
+/// on such devices run in the session's own streams, and each call waits for its results.
 DLC_EXPORT const StreamNumbers *streamNumbers(std::string_view kind);
 
 } // namespace dlc::runtime

@@ -166,8 +166,8 @@ void Binder::collectOutputs(std::span<const BoundArray> outputs) {
                 info.bytes);
 }
 
-/// Enqueues a copy in a stream of the program's device, which is one of both devices. Returns
-/// whether the other one is another device.
+/// Enqueues a copy in a stream of the program's device, which is the source or the destination.
+/// Returns whether source and destination are on different devices.
 bool Binder::copyInStream(void *to, Device &toDevice, const void *from, Device &fromDevice,
                           uint64_t bytes, void *stream) const {
   Device &other = toDevice.hasHostMemory() ? toDevice : fromDevice;

@@ -48,10 +48,10 @@ public:
   /// collectOutputs copies staged outputs to the caller's arrays.
   void bindArguments(std::span<const BoundArray> inputs, std::span<const BoundArray> outputs);
   void collectOutputs(std::span<const BoundArray> outputs);
-  /// The same for a run in a caller's stream of the device that has all inputs and outputs of the
-  /// program: copies are enqueued in the stream. Each function returns whether it has enqueued a
-  /// copy from or to another device's memory, which the caller must keep until the stream has
-  /// completed.
+  /// Variants of bindArguments and collectOutputs that enqueue the copies in a caller's stream. The
+  /// stream must be of the device that has all inputs and outputs of the program. Each function
+  /// returns whether it has enqueued a copy from or to the memory of another device. The caller
+  /// must keep this memory until the stream has completed the copy.
   bool bindInStream(std::span<const BoundArray> inputs, std::span<const BoundArray> outputs,
                     void *stream);
   bool collectInStream(std::span<const BoundArray> outputs, void *stream);
@@ -75,11 +75,13 @@ private:
   Device &deviceOf(const BoundArray &argument) const {
     return argument.device ? *argument.device : *devices[0];
   }
+  /// Returns whether the program can access the caller's array without staged memory.
   bool isInPlace(const BoundArray &argument, const TensorInfo &info) const;
   bool copyInStream(void *to, Device &toDevice, const void *from, Device &fromDevice,
                     uint64_t bytes, void *stream) const;
-  /// Sets `from` and `to` to the addresses that the program uses. Calls `copyIn(i)` for each input
-  /// that must be copied to staged memory.
+  /// Binds the program to the arrays, or to staged memory for arrays that it cannot access in
+  /// place. Calls `copyIn(i, address)` for each input that must be copied to staged memory at
+  /// `address`.
   template <typename CopyIn>
   void bindEach(std::span<const BoundArray> inputs, std::span<const BoundArray> outputs,
                 const CopyIn &copyIn);
@@ -95,7 +97,8 @@ private:
   std::vector<Patch> inputPatches, outputPatches, statePatches;
   std::vector<const void *> lastInputs;
   std::vector<void *> lastOutputs;
-  /// Arguments of bindInputs and bindOutputs, members so that a run does not allocate them.
+  /// Buffers for the arguments of bindInputs and bindOutputs. They are members so that a run does
+  /// not allocate memory.
   std::vector<const void *> from;
   std::vector<void *> to;
   std::vector<DeviceMemory> stagedInputs, stagedOutputs;

@@ -473,7 +473,7 @@ void DeviceExecutor::run(void (*updating)(void *), void *context, void *on) {
       runTimed(*steps[i]);
     i = end;
   }
-  // In the caller's stream, the host waits only if a copy still reads host memory of the executor.
+  // The host waits for a caller's stream only if a copy in it may still read `pending`.
   if (on == stream || pending.empty())
     return;
   device.call(device.table.stream_synchronize, on);

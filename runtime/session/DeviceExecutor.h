@@ -50,8 +50,8 @@ public:
   void run(void (*updating)(void *), void *context);
   void run(void (*updating)(void *), void *context, void *on);
   void synchronize();
-  /// Returns whether the stream has collectives of several ranks, which the executor's own stream
-  /// must run.
+  /// Returns whether the stream has collectives of several ranks, which must run in the executor's
+  /// own stream.
   bool hasGroup() const { return needsGroup; }
   void *handle() const { return stream; }
   Device &on() const { return device; }

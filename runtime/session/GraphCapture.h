@@ -23,10 +23,11 @@ public:
 
   const size_t first, last;
 
-  /// Submits the commands to a stream one by one.
+  /// Function that submits the commands to a stream one by one.
   using Submit = std::function<void(void *stream)>;
-  /// Executes the commands in the stream, by a cached graph if there is one. Commands are captured
-  /// in `captureStream`, a stream of the session, because a default stream cannot be captured.
+  /// Executes the commands in `stream`: launches a cached graph for these addresses, or calls
+  /// `plain`. Commands are captured in `captureStream`, a stream of the session, because `stream`
+  /// may be a default stream, which cannot be captured.
   void run(void *stream, void *captureStream, const std::vector<void *> &addresses,
            const Submit &plain);
   uint64_t launches() const { return launched; }

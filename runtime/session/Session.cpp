@@ -79,7 +79,8 @@ struct Session::Impl {
   bool tracing = false;
   std::atomic<bool> isParallel = true; ///< whether the last run had work for several threads
   std::vector<TraceEvent> events;
-  /// End of the last run that was enqueued in a caller's stream; null if it is known to be over.
+  /// Event at the end of the last run that was enqueued in a caller's stream; null if this run is
+  /// known to be complete.
   std::shared_ptr<DeviceEvent> lastRun;
 
   Impl(std::shared_ptr<const Program> given, const SessionOptions &options)
@@ -124,6 +125,7 @@ struct Session::Impl {
     }
   }
 
+  /// Waits for the last enqueued run, which follows all earlier ones.
   void settle() {
     if (lastRun)
       std::exchange(lastRun, nullptr)->synchronize();
@@ -216,7 +218,8 @@ struct Session::Impl {
     Device &device = *runner->enqueueDevice();
     StateSet::Lock stateLock(states, true);
     states.requireWhole("run");
-    // The runs that used the states last follow the last run of this session.
+    // The last run that used the states, which may be another session's, follows the last run of
+    // this session. So the stream need not wait for both.
     if (!plan.states.empty())
       states.makeWait(stream);
     else if (lastRun)
@@ -228,7 +231,8 @@ struct Session::Impl {
     } catch (...) {
       error = std::current_exception();
     }
-    // After an error, too, the stream may still use the session's memory.
+    // The event is recorded after an error, too, because submitted commands use the session's
+    // memory.
     lastRun = DeviceEvent::recordOn(device, stream);
     states.setLastRun(lastRun);
     if (waits)

@@ -91,10 +91,11 @@ public:
 
   /// Returns the device on which callers may enqueue runs (StreamRunner.h); null if there is none.
   Device *enqueueDevice() const;
-  /// Enqueues a run in a stream of enqueueDevice() and returns its end, without waiting for it. The
+  /// Enqueues a run in a stream of enqueueDevice() and returns an event at the end of the run. The
   /// stream must have completed the run before the arrays are freed, or read by another stream or
-  /// the host. Waits for the run only if an array is in host memory, or while tracing. Runs in
-  /// different streams are ordered on the device.
+  /// the host. The host waits for the run only if an array is in host memory or while tracing, and
+  /// for the earlier work of the stream if the program was compiled for fixed values of inputs.
+  /// Runs of the session in different streams are ordered on the device.
   std::shared_ptr<DeviceEvent> enqueue(std::span<const BoundArray> inputs,
                                        std::span<const BoundArray> outputs, void *stream);
 

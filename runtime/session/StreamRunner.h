@@ -38,7 +38,8 @@ public:
   /// Returns the device on which callers may enqueue runs: that of the only stream, if it is not
   /// executed by the host and has no collectives of several ranks. Otherwise returns null.
   Device *enqueueDevice() const;
-  /// Submits the commands of the only stream to a stream of the caller, and does not wait for them.
+  /// Submits the commands of the only stream to a stream of enqueueDevice(), without waiting for
+  /// them.
   void enqueue(void *stream);
   /// Returns whether the last run has started to write states.
   bool hasWrittenState() const;

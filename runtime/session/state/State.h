@@ -23,7 +23,7 @@ class World;
 /// share the mutex.
 struct StateMemory {
   StateMemory(uint64_t bytes, size_t count) : block(bytes, "state"), count(count) {}
-  /// Waits for the runs that use the memory.
+  /// Waits for the enqueued runs that use the memory.
   ~StateMemory();
   StateMemory(const StateMemory &) = delete;
   StateMemory &operator=(const StateMemory &) = delete;
@@ -35,7 +35,8 @@ struct StateMemory {
   /// Error after which some states were updated and others were not; empty if the states are
   /// consistent.
   std::string torn;
-  /// End of the last run that was enqueued in a caller's stream; null if it is known to be over.
+  /// Event at the end of the last run that was enqueued in a caller's stream; null if this run is
+  /// known to be complete.
   std::shared_ptr<DeviceEvent> lastRun;
 };
 
@@ -86,7 +87,8 @@ public:
   void load(const std::string &path, bool allowMissing, bool allowExtra);
 
   /// Locks the memory of all states of a set for the lifetime of the object. The constructor waits
-  /// for the runs that were enqueued, unless `enqueues` is set because another run follows them.
+  /// for the enqueued runs that use the memory. With `enqueues`, it does not: the caller enqueues
+  /// another run, which waits for them on the device (makeWait()).
   class Lock {
   public:
     explicit Lock(const StateSet &set, bool enqueues = false);
@@ -100,9 +102,9 @@ public:
   /// Lock.
   void requireWhole(const char *doing) const;
   void markTorn(const std::string &why);
-  /// Makes the stream wait for the runs that were enqueued before, on the device; setLastRun()
-  /// records the end of the next one. Both functions require a Lock.
+  /// Makes a stream wait for the enqueued runs that use the states. Requires a Lock.
   void makeWait(void *stream) const;
+  /// Stores the event at the end of the last enqueued run. Requires a Lock.
   void setLastRun(const std::shared_ptr<DeviceEvent> &event);
 
 private:
