@@ -13,17 +13,18 @@ namespace dlc::python {
 /// The Python library that an array belongs to. Results are created as arrays of the same library
 /// as the inputs.
 struct ArrayFamily {
-  /// Numpy; Own: dlc.DeviceArray; Exchange: has a table of C functions; Other: has `__dlpack__`.
+  /// Numpy: numpy.ndarray. Own: dlc.DeviceArray. Exchange: array types with a table of C functions
+  /// (DlpackExchangeTable), such as PyTorch's. Other: array types with only `__dlpack__`.
   enum class Kind { Numpy, Own, Exchange, Other } kind = Kind::Numpy;
   const DlpackExchangeTable *table = nullptr; ///< C functions of the array type (kind Exchange)
   nanobind::handle object;    ///< an array of the library (not owned), through which it is called
   DLDevice device{kDLCPU, 0}; ///< device of the array
 
-  /// Returns the family of an array; `device` is unknown until the array is opened.
+  /// Returns the family of an array. ArrayView::open() sets `device`.
   static ArrayFamily of(nanobind::handle object);
 };
 
-/// Device on which a program takes and returns arrays, and the stream in which it runs.
+/// Device on which a program takes and returns arrays, and the stream in which the program runs.
 struct ArrayTarget {
   runtime::Device *device = nullptr; ///< null: the host
   void *stream = nullptr;
@@ -39,7 +40,8 @@ public:
 
   /// Opens an array for reading. Throws a Python exception if the object is not an array of the
   /// value's element type, or is neither in host memory nor on the target's device. `value` also
-  /// supplies the name for messages. Work in the target's stream may read the array afterwards.
+  /// supplies the name for messages. Makes the target's stream wait for the array, if the array's
+  /// library supports it.
   void open(nanobind::handle object, const ArrayFamily &family, const Value &value,
             const ArrayTarget &target);
 
@@ -48,7 +50,7 @@ public:
   runtime::Device *device() const { return on; }
   /// Returns the array as one of dlc's own; null if it belongs to another library.
   const DeviceArray *own() const { return array; }
-  /// Returns the exported tensor of another library, or an invalid object.
+  /// Returns the DLPack capsule of an array of the kind Other, or an invalid object.
   nanobind::object exported() const {
     return whose.kind == ArrayFamily::Kind::Other ? kept : nanobind::object();
   }
@@ -109,8 +111,8 @@ public:
   /// Allocates an array of the given library, which the program writes to. finish() converts it to
   /// the array that the caller receives. The array is on the target's device.
   nanobind::object make(const ArrayFamily &family, const ArrayTarget &target, void *&address) const;
-  /// Returns whether the array must be in host memory: sizes that the host reads, and packed
-  /// integers, which the host unpacks.
+  /// Returns whether the array must be in host memory, as arrays of packed integers, which the host
+  /// unpacks.
   bool needsHost() const { return isPacked(info.dtype); }
   /// Converts `made`, an array from make() whose elements are at `address`, to the array that the
   /// caller receives. `shape` is the actual shape of the result.

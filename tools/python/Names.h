@@ -8,8 +8,8 @@ namespace dlc::python {
 /// std::shared_ptr<runtime::Session> to the runtime's module.
 inline constexpr char kSessionCapsule[] = "dlc.session";
 
-/// Interned Python string of an attribute's name. It is created only once, because each call
-/// accesses hundreds of tensors.
+/// Interned Python string of an attribute's name. The string is created only once, because each
+/// call of a program accesses attributes of hundreds of tensors.
 #define DLC_NAME(text)                                                                             \
   [] {                                                                                             \
     static PyObject *const name = PyUnicode_InternFromString(text);                                \

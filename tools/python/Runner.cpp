@@ -219,8 +219,8 @@ runtime::Device *Runner::device() {
   return found;
 }
 
-/// Sets the stream in which the program runs: the caller's, else the current one of the arrays'
-/// library, else that of dlc.set_current_stream.
+/// Sets the stream in which the program runs: the argument `stream`, else the current stream of the
+/// arrays' library, else the stream of dlc.set_current_stream, else the default stream.
 void Runner::chooseStream(const std::vector<ArrayFamily> &families, nb::handle stream,
                           Arguments &arguments) {
   ArrayTarget &target = arguments.target;
@@ -255,7 +255,7 @@ void Runner::chooseStream(const std::vector<ArrayFamily> &families, nb::handle s
     arguments.libraryStream.reset();
 }
 
-/// Returns why an input is copied; null if it is read in place.
+/// Returns the reason why an input is copied; null if the input is read in place.
 static const char *reasonOfCopy(const ArrayView &view, bool isCopiedOnHost,
                                 const ArrayTarget &target) {
   if (view.isCopied() || isCopiedOnHost)
@@ -268,8 +268,8 @@ static const char *reasonOfCopy(const ArrayView &view, bool isCopiedOnHost,
                                                                     : "not aligned to 16 bytes";
 }
 
-/// Opens all arrays, and chooses the family of the results: that of the first array on the model's
-/// device, else that of the first array.
+/// Opens all arrays and chooses the family of the results: the family of the first array on the
+/// model's device, else that of the first array.
 void Runner::open(const std::vector<nb::object> &arrays, nb::handle stream, Arguments &arguments) {
   arguments.target.device = device();
   if (arguments.target.device)
@@ -312,7 +312,7 @@ Runner::Outputs Runner::makeOutputs(const Program &program, const Arguments &arg
   ArrayFamily hostFamily = arguments.family;
   hostFamily.device = DLDevice{kDLCPU, 0};
   for (size_t i = 0; i < count; ++i) {
-    // The host reads the sizes of dynamic results, and unpacks packed integers.
+    // The sizes of dynamic results, which the host reads, follow the results in the plan's outputs.
     const bool isHere = isOnDevice && i < plan.results() && !program.results[i].needsHost();
     outputs.devices[i] = isHere ? arguments.target.device : nullptr;
     outputs.made.push_back(program.results[i].make(isHere ? arguments.family : hostFamily,

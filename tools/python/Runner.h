@@ -38,11 +38,12 @@ public:
     uint64_t bytes;
     std::string reason;
   };
-  /// Copies, stream and graph launches of the last call.
+  /// Copies and stream of the last call.
   struct LastCall {
     std::vector<Copied> copies;
-    std::optional<void *> stream; ///< stream in which the program ran; unset: streams of its own
-    bool hasWaited = true;        ///< whether the host has waited for the results
+    /// Stream in which the program ran; unset if it ran in the session's own streams.
+    std::optional<void *> stream;
+    bool hasWaited = true; ///< whether the host has waited for the results
   };
   /// Returns the last call as a tuple: copies as (name, bytes, reason), stream, hasWaited.
   nanobind::tuple lastCall() const;
@@ -62,8 +63,9 @@ private:
     std::vector<std::unique_ptr<char[]>> copies; ///< contiguous copies of arrays in host memory
     std::vector<const void *> addresses;
     ArrayTarget target;
-    /// Stream in which the library of the arrays works, if it differs from the stream that the
-    /// caller passes. Its memory for results is in the order of this stream.
+    /// Current stream of the arrays' library, if it differs from the stream that the caller passes.
+    /// The library allocates and releases arrays in the order of its current stream, so both
+    /// streams wait for each other.
     std::optional<void *> libraryStream;
     ArrayFamily family; ///< family of the results
     std::vector<Copied> copied;

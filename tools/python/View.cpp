@@ -109,7 +109,8 @@ void ArrayView::openBuffer(nb::handle object) {
   strides = reinterpret_cast<const int64_t *>(buffer.strides);
 }
 
-/// Sets the device of the array. Raises ValueError unless it is the host or the target's device.
+/// Sets the device of the array. Raises ValueError if this is neither the host nor the target's
+/// device.
 void ArrayView::takeDevice(DLDevice device, const Value &value, const ArrayTarget &target) {
   if (device.device_type == kDLCPU || device.device_type == kDLCUDAHost)
     return;
@@ -156,7 +157,7 @@ static bool isElsewhere(nb::handle object) {
   return nb::try_cast(nb::object(method()[0]), type) && type != kDLCPU && type != kDLCUDAHost;
 }
 
-/// Calls `__dlpack__`, for an array on a device with the stream that will read it.
+/// Calls `__dlpack__`. If the array is on a device, passes the stream that will read the array.
 nb::object ArrayView::callDlpack(nb::handle object, const ArrayTarget &target) const {
   nb::object method = object.attr("__dlpack__");
   nb::dict arguments, versioned;
@@ -260,7 +261,7 @@ void ArrayView::openExchange(nb::handle object, const Value &value, const ArrayT
     take(borrowed, value, target);
   };
   read(object);
-  // On the host, compact() copies the elements.
+  // Strided arrays in host memory are copied by compact().
   if (on && !isCompact() && nb::hasattr(object, "contiguous")) {
     kept = object.attr("contiguous")();
     read(kept);

@@ -16,7 +16,7 @@ namespace dlc::python {
 namespace {
 
 /// Allocator that calls Python functions: allocate(bytes, stream) returns an address, and
-/// free(address, bytes, stream) takes it back.
+/// free(address, bytes, stream) releases the memory.
 class PythonAllocator : public runtime::DeviceAllocator {
 public:
   PythonAllocator(nb::object allocate, nb::object free)
@@ -43,7 +43,7 @@ public:
     } catch (const nb::python_error &error) {
       why = error.what();
     } catch (const nb::cast_error &) {
-      why = "required: an address as a number";
+      why = "required: an address as an integer; found: another type";
     }
     throw MemoryError("the allocator of dlc.set_allocator failed for " + std::to_string(bytes) +
                       " bytes: " + why);
@@ -104,7 +104,8 @@ static DeviceArray copyFromHost(nb::handle source, std::vector<int64_t> shape,
   } release{buffer};
   if (uint64_t(buffer.len) != tensorBytes(element, shape))
     throw nb::value_error("the buffer does not have the size of the array");
-  // Memory from the pool may still be in use in its stream, which the copy waits for.
+  // Earlier work may still use the memory, so it is allocated for the stream of the copy, which
+  // then waits for this work.
   DeviceArray made = DeviceArray::empty(on, element, std::move(shape), on.copyStream());
   nb::gil_scoped_release released;
   made.copyFromHost(buffer.buf);

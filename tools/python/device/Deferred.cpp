@@ -14,7 +14,7 @@ struct Deferred {
   std::shared_ptr<runtime::DeviceEvent> end;
 };
 
-/// Maximum number of tensors that wait for their runs.
+/// Maximum number of tensors whose release is deferred.
 constexpr size_t kMaxDeferred = 256;
 
 /// Never destroyed, because the interpreter may be finalized before static objects are.
@@ -23,7 +23,7 @@ std::deque<Deferred> &deferred() {
   return list;
 }
 
-/// Waits for a run, whose errors are reported by the functions that read its results.
+/// Waits for a run. Its errors are reported by the functions that read its results.
 void waitFor(const runtime::DeviceEvent &end) {
   nb::gil_scoped_release released;
   try {
@@ -42,7 +42,8 @@ void releaseAfter(nb::object tensor, std::shared_ptr<runtime::DeviceEvent> end) 
 void releaseFinished() {
   std::deque<Deferred> &list = deferred();
   while (!list.empty() && (list.size() > kMaxDeferred || list.front().end->isDone())) {
-    // The release may run Python code, which calls this function again.
+    // Releasing the tensor may run Python code that calls this function, so the tensor is removed
+    // from the list first.
     Deferred oldest = std::move(list.front());
     list.pop_front();
     waitFor(*oldest.end);

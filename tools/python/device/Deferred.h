@@ -10,12 +10,13 @@
 
 namespace dlc::python {
 
-/// Keeps the exported tensor of another library until a run that reads it is complete: the library
-/// may reuse the memory as soon as the tensor is released, in a stream that dlc does not know. All
-/// functions require the GIL.
+/// Releases the exported tensor of another library after the run that reads the tensor: the library
+/// may reuse the memory as soon as the tensor is released, in a stream that dlc does not know.
+/// Requires the GIL.
 void releaseAfter(nanobind::object tensor, std::shared_ptr<runtime::DeviceEvent> end);
 
-/// Releases the tensors whose runs are complete. If very many are not, waits for the oldest ones.
+/// Releases the tensors whose runs are complete. If more than 256 tensors remain, waits for the
+/// oldest runs. Requires the GIL.
 void releaseFinished();
 
 } // namespace dlc::python

@@ -20,7 +20,7 @@ class DeviceArray {
 public:
   DeviceArray(std::shared_ptr<DeviceBlock> block, DType type, std::vector<int64_t> shape)
       : block(std::move(block)), type(type), dims(std::move(shape)) {}
-  /// Returns a new array whose elements are undefined, for work in the stream.
+  /// Returns a new array for work in the stream. Its elements are undefined.
   static DeviceArray empty(runtime::Device &device, DType type, std::vector<int64_t> shape,
                            void *stream);
 
@@ -38,7 +38,8 @@ public:
   /// Makes the stream wait for the run that writes the array, and for earlier runs that still use
   /// its memory.
   void makeWait(void *stream) const;
-  /// Notes that a run uses the memory (addUse), and that the run writes it (setWritten).
+  /// Records the end of a run that reads the array (addUse) or writes it (setWritten). Require the
+  /// GIL.
   void addUse(const std::shared_ptr<runtime::DeviceEvent> &end) const { block->addUse(end); }
   void setWritten(const std::shared_ptr<runtime::DeviceEvent> &end);
 
@@ -48,7 +49,8 @@ public:
   /// Returns a copy on another device.
   DeviceArray copyTo(runtime::Device &device) const;
 
-  /// Implements `__dlpack__`: returns a capsule, after the consumer's stream waits for the array.
+  /// Implements `__dlpack__`: makes the consumer's stream wait for the array, and returns a
+  /// capsule.
   nanobind::object toDlpack(nanobind::handle stream, nanobind::handle maxVersion,
                             nanobind::handle device, nanobind::handle copy);
 

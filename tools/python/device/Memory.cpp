@@ -121,7 +121,7 @@ private:
     void *address;
     uint64_t bytes;
     void *stream;
-    bool isOnlyInStream; ///< whether other libraries may use the memory in `stream`
+    bool isOnlyInStream; ///< whether other libraries may still use the memory, in `stream`
     std::vector<std::shared_ptr<runtime::DeviceEvent>> uses;
   };
 
@@ -157,7 +157,8 @@ private:
   uint64_t maxArrays = 0;
 };
 
-/// Returns the size of the memory for an array. Arrays of similar sizes use the same memory.
+/// Returns the size of the memory for an array. Sizes are rounded up, so that arrays of similar
+/// sizes can reuse each other's memory.
 static uint64_t roundUpSize(uint64_t bytes) {
   const uint64_t unit = bytes < (uint64_t(1) << 20) ? 512 : uint64_t(2) << 20;
   return (bytes + unit - 1) / unit * unit;

@@ -15,7 +15,7 @@ namespace dlc::python {
 /// memory to another array only after this work, in stream order.
 class DeviceBlock {
 public:
-  /// Returns memory that work in the stream may use. Throws dlc::MemoryError.
+  /// Allocates memory for work in the stream. Throws dlc::MemoryError.
   DeviceBlock(runtime::Device &device, uint64_t bytes, void *stream);
   ~DeviceBlock();
   DeviceBlock(const DeviceBlock &) = delete;
@@ -26,8 +26,9 @@ public:
   void *stream() const { return owner; }
   /// Adds a run that uses the memory. Requires the GIL.
   void addUse(const std::shared_ptr<runtime::DeviceEvent> &end);
-  /// Marks the memory as used by another library at an unknown time. If that is in stream(), later
-  /// arrays in this stream may use the memory. Otherwise it is not pooled.
+  /// Marks the memory as used by another library, until a time that dlc does not know. If the
+  /// library uses it in stream(), the pool gives the memory only to arrays in this stream.
+  /// Otherwise the memory is not pooled.
   void markForeign(bool isInStream) { (isInStream ? isOnlyInStream : isForeign) = true; }
   /// Declares that later work is in this stream. Requires that all work is complete.
   void setStream(void *stream) {

@@ -11,7 +11,8 @@ namespace nb = nanobind;
 
 namespace dlc::python {
 
-/// Kind of the devices of type kDLExtDev; empty: those that the runtime numbers itself.
+/// Kind of the devices of type kDLExtDev. If empty, the runtime's own numbering (toDlpackDevice())
+/// determines the kind.
 static std::string &extensionKind() {
   static auto &kind = *new std::string;
   return kind;
@@ -56,7 +57,8 @@ static nb::object numberOf(nb::handle stream) {
   return {};
 }
 
-/// Returns the value of a Python integer, or -2 if it is out of range: no stream has this number.
+/// Returns the value of a Python integer, or -2, which is not the number of any stream, if the
+/// value is out of range.
 static int64_t toInt64(nb::handle number) {
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);

@@ -11,8 +11,8 @@
 
 namespace dlc::python {
 
-/// Returns the device of a DLPack array. A tensor of type kDLExtDev is on a device of the kind that
-/// mapExtensionDevices() has named, if any.
+/// Returns the name of a DLPack device, or nothing if dlc does not know the device. For the type
+/// kDLExtDev, mapExtensionDevices() sets the device kind.
 std::optional<runtime::DeviceName> deviceNameOf(DLDevice device);
 /// Sets the device kind of tensors of type kDLExtDev, such as those of PyTorch's PrivateUse1
 /// devices. An empty name removes the mapping.
@@ -25,10 +25,11 @@ runtime::Device &openNamedDevice(const std::string &name);
 /// callers.
 void *defaultStream(const runtime::Device &device);
 
-/// Sets the function that returns the caller's current stream on a device, for libraries that do
-/// not report theirs; None: the default stream.
+/// Sets the function that returns the caller's current stream on a device, for array libraries that
+/// do not report their current stream to dlc. None restores the default stream.
 void setCurrentStream(const std::string &device, nanobind::object function);
-/// Returns the handle of the caller's current stream as far as dlc knows. Requires the GIL.
+/// Returns the handle of the stream that the function of setCurrentStream() returns, or of the
+/// default stream if there is no function. Requires the GIL.
 void *currentStream(const runtime::Device &device);
 
 /// Returns the handle of a stream that the user passes: a number, or a stream object of a library
