@@ -35,8 +35,9 @@ struct Call {
 
 Device *current() { return contexts.empty() ? nullptr : contexts.back(); }
 
-/// Returns the stream of a handle. 0 and 1 are the default stream of the current context's device,
-/// 2 is that of the calling thread. Default streams do not wait for other streams.
+/// Returns the stream of a handle. The handles 0 and 1 denote the default stream of the current
+/// context's device, and 2 the default stream of the calling thread. Unlike CUDA's legacy default
+/// stream, these streams do not wait for other streams.
 const std::shared_ptr<StreamState> &stateOf(const StreamHandle *stream) {
   const auto number = reinterpret_cast<uintptr_t>(stream);
   if (number > 2)
@@ -480,7 +481,7 @@ DLC_DRIVER cuEventSynchronize(Event *event) {
   return gpu().devices[event->moment->stream->device]->lost;
 }
 
-/// Lets tests check that a call has not waited for its work.
+/// Only tests call this function, to check that a call has not waited for its work.
 DLC_DRIVER cuEventQuery(Event *event) {
   Call call;
   return !event->moment || event->moment->passed ? Success : NotReady;

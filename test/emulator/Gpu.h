@@ -85,7 +85,7 @@ struct Gpu {
   Scheduler scheduler;
   std::vector<std::unique_ptr<Device>> devices;
   std::map<const void *, uint64_t> pinned;
-  /// Whether work of streams is dropped instead of enqueued, to measure the time of the host.
+  /// Whether work of streams is dropped instead of enqueued, to measure the host's time for calls.
   bool ignoresWork = false;
 
   /// Changes a setting, such as ("order", "random"). Settings are devices, memory, capability,

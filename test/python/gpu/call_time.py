@@ -17,7 +17,7 @@ import dlc
 
 
 def ten_kernels():
-    """Five matmuls and five softmaxes, of which each is one kernel."""
+    """Returns a model of five matmuls and five softmaxes, each of which is one kernel."""
     nodes, weights = [], {}
     names = ["x", "v0", "v1", "v2", "v3", "y"]
     draw = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Settings of the tests on the emulated GPU, which need processes of their own: the driver is chosen before it is first used."""
+"""Fixtures of the tests on the emulated GPU. The tests need a process of their own, because the driver of a process is chosen at its first use."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ import dlc
 
 @pytest.fixture(autouse=True)
 def late():
-    """Work runs as late as possible, and no wait is skipped."""
+    """Resets the emulator: work runs as late as possible, and no wait is skipped."""
     emulated.configure("revive")
     emulated.configure("order", "late")
     emulated.configure("drop")
@@ -25,17 +25,17 @@ def late():
 
 @pytest.fixture(scope="session")
 def double():
-    """y = x + x on cuda:0, for x: f32[2, 3]."""
+    """Returns a model of y = x + x on cuda:0, for x: f32[2, 3]."""
     return dlc.compile(models.doubled(models.F32), device="cuda:0")
 
 
 @pytest.fixture(scope="session")
 def two():
-    """Two inputs and two outputs on cuda:0."""
+    """Returns a model with two inputs and two outputs on cuda:0."""
     return dlc.compile(models.two(), device="cuda:0")
 
 
 @pytest.fixture(scope="session")
 def chain():
-    """Several kernels with intermediate values, on cuda:0."""
+    """Returns a model of several kernels with intermediate values, on cuda:0."""
     return dlc.compile(models.long_to_compile(3), device="cuda:0")

@@ -1,4 +1,4 @@
-"""Arrays and streams of the emulated GPU, as another array library would provide them: `__dlpack__` with streams, and the driver through ctypes."""
+"""An array library for the emulated GPU: arrays that other libraries access through `__dlpack__` with streams, and streams. It calls the driver through ctypes."""
 
 import ctypes
 import math
@@ -33,7 +33,7 @@ class DlTensor(ctypes.Structure):
 
 
 class Managed(ctypes.Structure):
-    """DLManagedTensor, or the versioned one with its two leading fields."""
+    """DLManagedTensor."""
 
 
 DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -118,7 +118,7 @@ class Stream:
 
 
 class Event:
-    """The current end of a stream's work."""
+    """An event after the work that the stream has so far."""
 
     def __init__(self, stream):
         self.handle = ctypes.c_void_p()
@@ -181,13 +181,14 @@ class Array:
 
     @classmethod
     def of(cls, values, **options):
-        """Copies values of the host in the library's stream; the host waits for the copy only if it is given a temporary array."""
+        """Returns a new array with values of the host, which are copied in the library's stream. The host does not wait for the copy."""
         values = np.ascontiguousarray(values)
         made = cls(values.shape, values.dtype, **options)
         made.write(values)
         return made
 
     def write(self, values):
+        """Copies values of the host to the array in the library's stream, without waiting. The array retains the values until then."""
         self.kept = np.ascontiguousarray(values)
         with on(self.device):
             call(
@@ -199,7 +200,7 @@ class Array:
             )
 
     def read(self, stream=None):
-        """Copies the elements to the host in a stream, and waits for it."""
+        """Copies the elements to the host in a stream, and waits for the copy."""
         made = np.empty(self.shape, self.dtype)
         stream = number(self.stream if stream is None else stream)
         with on(self.device):
@@ -248,7 +249,7 @@ class Array:
         return _new_capsule(key, name, ctypes.cast(_destroy_capsule, ctypes.c_void_p))
 
 
-#: Exported tensors by address, until their deleter is called: the structure, its arrays and the exporting array.
+#: Exported tensors by address, until their deleter is called: the structure, its shape and strides, and the exporting array.
 _alive = {}
 
 

@@ -1,5 +1,5 @@
-"""An array type of the emulated GPU with a table of C functions for DLPack exchange, as PyTorch's tensors have: zero-copy views, results from the
-library's own allocator, and its current stream."""
+"""An array type of the emulated GPU with a table of C functions for DLPack exchange, as PyTorch's tensors have. The table provides views without a
+copy, the library's allocator, and its current stream."""
 
 import ctypes
 import gc
@@ -37,7 +37,7 @@ class Table(ctypes.Structure):
 
 
 class Tensor(emulated.Array):
-    """An array that is exchanged through the table. `pool` has released memory by its size, which is reused in the order of the current stream."""
+    """An array that is exchanged through the table. `pool` holds released memory by size; the library reuses it in the order of the current stream."""
 
     pool: dict[int, list[emulated.Memory]] = {}
     allocated = 0

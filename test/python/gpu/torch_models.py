@@ -111,7 +111,7 @@ def mlp():
     return nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.Linear(16, 4))
 
 
-#: Networks by name: how to make the module, and the size of its input. Input sizes of None stand for tokens.
+#: Networks by name: a function that makes the module, and the size of its input. The input size None means that the input is token ids.
 MODELS = {
     "mlp": (mlp, (4, 8)),
     "tanh": (lambda: nn.Sequential(nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 2)), (3, 8)),
@@ -157,7 +157,7 @@ MODELS = {
 
 
 def make(name):
-    """Returns a network, in training mode, and its input, always the same ones."""
+    """Returns a network in training mode and its input. Both are the same in each call."""
     torch.manual_seed(0)
     module, size = MODELS[name]
     made = module()

@@ -1,5 +1,4 @@
-//===- Device.cpp - memory, streams and events of a PyTorch device on the emulated driver
-//------===//
+//===- Device.cpp - memory, streams and events of the emulated PyTorch device -----------------===//
 #include "test/python/gpu/torch_device/Driver.h"
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -26,9 +25,9 @@ struct MemoryCounts {
   int64_t allocated = 0, peak = 0, reserved = 0, allocations = 0;
 };
 
-/// Memory of tensors. As PyTorch's caching allocator for CUDA, it reuses the memory of a tensor at
-/// once for work in the stream for which the memory was allocated, and never returns memory to the
-/// driver.
+/// Allocator of tensors' memory. Like PyTorch's caching allocator for CUDA, it reuses the memory of
+/// a released tensor immediately for work in the stream for which the memory was allocated. It
+/// never returns memory to the driver.
 class DeviceAllocator final : public c10::Allocator {
 public:
   static DeviceAllocator &get() {
@@ -108,7 +107,7 @@ private:
   std::map<std::tuple<int, Handle, size_t>, std::vector<Address>> pool;
 };
 
-/// Page-locked memory of the host.
+/// Allocator of page-locked host memory.
 class PinnedAllocator final : public c10::Allocator {
 public:
   static PinnedAllocator &get() {
@@ -254,8 +253,8 @@ public:
   }
 };
 
-/// Answers PyTorch's questions about the device. Its generators of random numbers are those of the
-/// CPU, because all random operators fall back to the CPU.
+/// PyTorch's interface to the device. The random number generators are those of the CPU, because
+/// all random operators fall back to the CPU.
 class Hooks final : public at::PrivateUse1HooksInterface {
 public:
   bool isBuilt() const override { return true; }

@@ -1,5 +1,4 @@
-//===- Operators.cpp - operators of a PyTorch device on the emulated driver
-//---------------------===//
+//===- Operators.cpp - operators of the emulated PyTorch device -------------------------------===//
 //
 // Allocation, copies and views. All other operators run on the CPU: PyTorch copies their operands
 // to the host and their results back.
@@ -187,8 +186,8 @@ convolutionBackward(const at::Tensor &gradient, const at::Tensor &input, const a
   return {back(dx), back(dw), back(db)};
 }
 
-/// Batch norm updates the running statistics, although its schema does not say so. Therefore the
-/// fallback would drop them.
+/// Runs batch norm on the CPU, and copies the updated running statistics back. The CPU fallback
+/// would discard them, because the operator's schema does not mark them as modified.
 std::tuple<at::Tensor, at::Tensor, at::Tensor>
 batchNorm(const at::Tensor &x, const std::optional<at::Tensor> &weight,
           const std::optional<at::Tensor> &bias, const std::optional<at::Tensor> &mean,
