@@ -40,8 +40,8 @@ public:
 
   /// Opens an array for reading. Throws a Python exception if the object is not an array of the
   /// value's element type, or is neither in host memory nor on the target's device. `value` also
-  /// supplies the name for messages. Makes the target's stream wait for the array, if the array's
-  /// library supports it.
+  /// supplies the name for messages. Makes the target's stream wait for arrays of the
+  /// kinds Own and Other. The caller must order the work on arrays of the kind Exchange.
   void open(nanobind::handle object, const ArrayFamily &family, const Value &value,
             const ArrayTarget &target);
 

@@ -6,7 +6,7 @@
     net.save("model.dlcx")              # one file: code, constants and execution plan
     net = dlc.load("model.dlcx")        # runs without the compiler
     net = dlc.compile("model.onnx", device="cuda:0")    # takes and returns arrays on the GPU, in their stream
-    x = dlc.to(x, "cuda:0")             # for NumPy alone; dlc.to(y, "cpu") copies back
+    x = dlc.to(x, "cuda:0")             # copies a NumPy array to the GPU; dlc.to(y, "cpu") copies back
     net = dlc.compile(module, (x,))     # a torch.nn.Module, with example inputs
     model = torch.compile(module, backend="dlc")
     net = dlc.from_jax(function, x)     # a JAX function, with example arguments

@@ -11,7 +11,7 @@ from dlc._option_checks import require_texts
 
 DeviceArray = _runtime.DeviceArray
 
-#: Names of NumPy's element types in dlc.
+#: dlc's names of element types, by NumPy's names.
 _NAMES = {
     "float16": "f16",
     "float32": "f32",
@@ -23,11 +23,11 @@ _NAMES = {
 }
 _NUMPY = {name: numpy for numpy, name in _NAMES.items()}
 #: Maximum size of an array in bytes.
-_MOST_BYTES = 1 << 62
+_MAX_BYTES = 1 << 62
 
 
 def _type_name(dtype: Any) -> str:
-    """Returns dlc's name of an element type: f32, "float32", numpy.float32 and numpy.dtype("float32") are the same."""
+    """Returns dlc's name of an element type: f32 for "f32", "float32", numpy.float32 and numpy.dtype("float32")."""
     if isinstance(dtype, str):
         return _NAMES.get(dtype, dtype)
     import numpy
@@ -51,7 +51,7 @@ def _checked_shape(shape: Any) -> list[int]:
     total = 8
     for size in sizes:
         total *= max(size, 1)
-    if any(size < 0 for size in sizes) or total > _MOST_BYTES:
+    if any(size < 0 for size in sizes) or total > _MAX_BYTES:
         raise ValueError(
             f"shape: required: sizes of 0 or more, of at most 2^59 elements; found: {shape!r}"
         )
@@ -79,7 +79,7 @@ def empty(
 def to(array: Any, device: str) -> Any:
     """Copies an array to a device, and waits for the copy. Returns a NumPy array for `cpu`, otherwise a DeviceArray.
 
-    array: a DeviceArray, or anything that numpy.asarray takes. Arrays that are already on the device are returned as they are.
+    array: a DeviceArray, or any object that numpy.asarray accepts. An array that is already on the device is returned without a copy.
     """
     require_texts(device=device)
     import numpy
@@ -112,9 +112,9 @@ def to(array: Any, device: str) -> Any:
 
 
 def set_current_stream(device: str, function: Callable[[], Any] | None) -> None:
-    """Sets the function that returns the caller's current stream on a device, for array libraries that do not report theirs to dlc (all but PyTorch), as in
-    dlc.set_current_stream("cuda:0", cupy.cuda.get_current_stream). Programs run, and arrays are allocated, in this stream; None: in the default stream.
-    The function returns a handle or a stream object, as the argument `stream` of a call."""
+    """Sets the function that returns the caller's current stream on a device, for array libraries other than PyTorch, which do not report their current stream to dlc, as in
+    dlc.set_current_stream("cuda:0", cupy.cuda.get_current_stream). Programs then run in this stream, and arrays are allocated for work in it.
+    The function returns a handle or a stream object, as the argument `stream` of a call. None restores the default stream."""
     require_texts(device=device)
     if function is not None and not callable(function):
         raise TypeError(f"set_current_stream: required: a function or None; found: {function!r}")
@@ -128,7 +128,7 @@ def synchronize(device: str = "cuda:0") -> None:
 
 
 class DeviceMemory(NamedTuple):
-    """Memory of a device in bytes: the total, what is free, what arrays of dlc occupy, and what dlc retains for further arrays."""
+    """Memory of a device in bytes: total, free, used by arrays of dlc, and retained in the pool of dlc for later arrays."""
 
     total_bytes: int
     free_bytes: int
@@ -137,9 +137,9 @@ class DeviceMemory(NamedTuple):
 
 
 def device_memory(device: str = "cuda:0", *, release: bool = False) -> DeviceMemory:
-    """Returns how the device's memory is used. Programs have memory of their own (`net.memory`).
+    """Returns the sizes of the device's used and free memory. `net.memory` has the sizes of a program's memory.
 
-    release: first returns the memory that dlc retains for further arrays to the device.
+    release: first frees the memory in the pool of dlc.
     """
     require_texts(device=device)
     if release:
@@ -152,11 +152,11 @@ def set_allocator(
     allocate: Callable[[int, int], int] | None,
     free: Callable[[int, int, int], Any] | None = None,
 ) -> None:
-    """Sets the functions that allocate memory on a device: for results that are a DeviceArray, and for programs that are loaded or compiled later.
-    Results of PyTorch and other libraries with an exchange table come from these libraries' own allocators in any case.
+    """Sets the functions that allocate memory on a device for arrays of the type DeviceArray, and for programs that are loaded or compiled later.
+    Results that are tensors of PyTorch, or of another library with an exchange table, are always allocated by their library.
 
-    allocate(bytes, stream): returns the address of memory that work in the stream may use, a multiple of 256.
-    free(address, bytes, stream): takes the memory back. Work that was enqueued in the stream may still use it.
+    allocate(bytes, stream): returns the address of memory for work in the stream, a multiple of 256.
+    free(address, bytes, stream): releases the memory. Work that was enqueued in the stream before this call may still use the memory.
     None for both functions restores dlc's own allocation. Memory is returned to the functions that allocated it.
     """
     require_texts(device=device)

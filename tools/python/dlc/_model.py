@@ -20,7 +20,7 @@ class CallReport(NamedTuple):
     """How the last call of a model used memory and streams.
 
     copies: inputs and outputs that were copied, as (name, bytes, reason). stream: handle of the stream in which the program ran, or None if it ran in
-    streams of its own. waited: whether the host has waited for the results. graph_launches: number of launches of captured graphs since the start.
+    streams of its own. waited: whether the host has waited for the results. graph_launches: number of launches of captured graphs in all calls so far.
     """
 
     copies: list[tuple[str, int, str]]
@@ -49,11 +49,12 @@ class Model(_runtime.Runner):
     net.run({"x": x}): inputs by name, also names that are not valid identifiers; returns all outputs by name.
 
     net(x, stream=s), net.run({"x": x}, stream=s): for a model on a GPU, the stream in which the program runs: a handle, or a stream object of PyTorch or
-    CuPy. By default it is PyTorch's current stream for PyTorch's tensors, and the device's default stream otherwise. Neither the host nor the device waits
-    for the results, which may be used in that stream at once.
+    CuPy. By default it is PyTorch's current stream for PyTorch's tensors, and otherwise the stream of dlc.set_current_stream or the device's default stream.
+    The call returns before the results are computed. Later work in the same stream may use them without synchronization.
 
-    Inputs are arrays on the model's device or in host memory: NumPy's, PyTorch's, dlc's (dlc.to), or of any type with `__dlpack__`. They are read in place;
-    arrays that are not contiguous, or in host memory for a model on a GPU, are copied first (`net.report()`); read-only arrays are accepted. Outputs are new arrays of the same library as the first input, which the program writes directly:
+    Inputs are arrays on the model's device or in host memory: NumPy's, PyTorch's, dlc's (dlc.to), or of any type with `__dlpack__`. They are read in place.
+    Arrays that are not contiguous are copied first, as are arrays in host memory for a model on a GPU (`net.report()`). Read-only arrays are accepted.
+    Outputs are new arrays of the same library as the first input, which the program writes directly:
     NumPy arrays for NumPy, tensors for PyTorch, and for other libraries the result of `__array_namespace__().from_dlpack` on a NumPy array.
 
     Thread-safe; calls of one program are serialized, and the GIL is released while a program runs. A forked process calls the model
@@ -145,7 +146,7 @@ class Model(_runtime.Runner):
         return measure_profile(self, named, repeat)
 
     def report(self) -> CallReport:
-        """Returns which arrays the last call has copied and why, the stream in which it ran, and whether the host has waited."""
+        """Returns the arrays that the last call has copied, with the reasons, the stream in which the call ran, and whether the host has waited."""
         launches = sum(session.graph_launches for session in self._sessions)
         return CallReport(*self._last_call, launches)
 

@@ -56,7 +56,7 @@ class Session:
         """(name, type, shape, whether it is a parameter) of each state."""
     def state_bytes(self, index: int) -> bytes: ...
     def bind_state(self, index: int, address: int, bytes: int, device: str = "cpu") -> None:
-        """Binds a state to this memory on its device and its current value. The memory must outlive the session, or the next call."""
+        """Binds a state to memory on the state's device, and to the value stored there. The memory must be valid until the next call of bind_state for this state, or the end of the session."""
     def share_states(self) -> None:
         """Broadcasts rank 0's state to all processes, in place; all processes must call this together."""
     @property
@@ -80,7 +80,7 @@ class Session:
 
 class DeviceArray:
     """A contiguous array on a device. dlc.to copies it to the host; other libraries take it through `__dlpack__(stream=..)` without a copy. The consumer's
-    stream then waits for the array: None or 1 is the default stream, 2 the thread's, -1 requests no synchronization."""
+    stream then waits for the array. Values of `stream`: None or 1 for the default stream, 2 for that of the thread, -1 for no synchronization."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -150,13 +150,13 @@ def copy_to_host(array: DeviceArray, buffer: Any) -> None: ...
 def copy_to_device(array: DeviceArray, device: str) -> DeviceArray: ...
 def synchronize(device: str) -> None: ...
 def device_memory(device: str) -> list[int]:
-    """Total and free bytes of the device, bytes of arrays, bytes retained for further arrays."""
+    """Total and free bytes of the device, bytes of arrays, bytes retained in the pool for later arrays."""
 
 def release_pool(device: str) -> None: ...
 def set_allocator(device: str, allocate: Any, free: Any) -> None: ...
 def set_current_stream(device: str, function: Any) -> None: ...
 def map_extension_devices(kind: str) -> None:
-    """Sets the device kind of tensors of the DLPack type kDLExtDev; '' removes it."""
+    """Sets the device kind of tensors of the DLPack type kDLExtDev; '' removes the mapping."""
 
 def version() -> str: ...
 def devices() -> list[tuple[str, str, int, int, int, int, int]]: ...

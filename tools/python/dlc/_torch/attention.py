@@ -1,4 +1,4 @@
-"""Attention on a GPU as the operator that dlc imports for the CPU. For a GPU, PyTorch would choose among several operators, by types and shapes."""
+"""Traces attention on a GPU as the operator of the CPU, which dlc imports. Otherwise PyTorch would choose one of several GPU operators by types and shapes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> torch.Tensor:
-    """Replacement of torch.nn.functional.scaled_dot_product_attention, which calls a single operator for tensors on a GPU."""
+    """Replacement of torch.nn.functional.scaled_dot_product_attention. For tensors on a GPU, it calls the operator ATTENTION if the arguments permit it."""
     operands = [query, key, value]
     kind = query.device.type
     if device_kinds.is_host(query.device) or not _is_supported(operands, attn_mask, dropout_p):
@@ -67,7 +67,7 @@ def _attention_in_pytorch(
     attn_mask: torch.Tensor | None = None,
     scale: float | None = None,
 ) -> tuple[torch.Tensor, None]:
-    """Computes the operator by the one that PyTorch chooses for the device. The gradients do not use the log-sum-exp."""
+    """Computes ATTENTION by the operator that PyTorch chooses for the device. Returns no log-sum-exp, which _gradients_in_pytorch does not use."""
     made = functional.scaled_dot_product_attention(
         query, key, value, attn_mask, 0.0, is_causal, scale=scale
     )
@@ -87,18 +87,19 @@ def _gradients_in_pytorch(
     attn_mask: torch.Tensor | None = None,
     scale: float | None = None,
 ) -> tuple[torch.Tensor, ...]:
-    """Computes the operator's gradients by autograd's formula of the operator that PyTorch chooses for the device."""
+    """Computes GRADIENTS by autograd, through the operator that PyTorch chooses for the device."""
     with torch.enable_grad():
         given = [each.detach().requires_grad_() for each in (query, key, value)]
         made, _ = _attention_in_pytorch(*given, 0.0, is_causal, attn_mask=attn_mask, scale=scale)
         return torch.autograd.grad(made, given, grad_out)
 
 
+#: Functions that compute the operators in PyTorch on a GPU, by operator.
 IN_PYTORCH = {ATTENTION: _attention_in_pytorch, GRADIENTS: _gradients_in_pytorch}
 
 
 def replace_remaining(module: fx.GraphModule) -> None:
-    """Replaces the operators that remain in PyTorch on a GPU, for which PyTorch has no kernels, by functions that compute the same."""
+    """Replaces calls of ATTENTION and GRADIENTS that remain in PyTorch on a GPU by the functions of IN_PYTORCH, because PyTorch has no GPU kernels for these operators."""
     for inner in module.modules():
         if not isinstance(inner, fx.GraphModule):
             continue

@@ -209,7 +209,7 @@ def _bytes_spanned(tensor: torch.Tensor) -> int:
 
 def _static_inputs(module: fx.GraphModule) -> list[int]:
     """Returns the indices of the inputs in host memory that are parameters or buffers and that the graph does not modify.
-    Parameters on a GPU are inputs of programs, which read them in place: constants would be a second copy of them."""
+    Parameters on a GPU are inputs of programs, which read them in place: as constants they would be stored twice."""
     context = torch._guards.TracingContext.try_get()
     about = context.fw_metadata if context else None
     if about is None:

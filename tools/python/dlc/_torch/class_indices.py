@@ -97,7 +97,7 @@ def check_class_indices(
     checks: Sequence[ClassIndexCheck], tensors: Sequence[torch.Tensor], parts: int = 1
 ) -> None:
     """Runs the checks on the tensors of a call. The graph of the checks reads one of `parts` equal parts of each tensor.
-    A tensor without storage is not read; the run of the program rejects it. A tensor on a GPU is not read either, because the host would wait for it."""
+    A tensor without storage is not read; the run of the program rejects it. A tensor on a GPU is not read, because the host would have to wait for it."""
     for check in checks:
         given = tensors[check.at]
         if is_host(given.device) and has_storage(given):

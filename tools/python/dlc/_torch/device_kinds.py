@@ -1,4 +1,4 @@
-"""The device types of PyTorch on which dlc runs graphs: one row of a table for each."""
+"""Table of PyTorch's device types on which dlc runs graphs, and functions on the devices of tensors and graph nodes."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from torch import fx
 
 
 class DeviceKind(NamedTuple):
-    """A device type of PyTorch, as dlc uses it."""
+    """Properties of one of PyTorch's device types."""
 
     #: Name of dlc's device kind.
     name: str
-    #: Whether the host can access the memory of tensors. Only then does the compiler read parameters, and a call reads class indices.
+    #: Whether the host can access the memory of tensors. Otherwise parameters are not compiled as constants, and class indices are not checked.
     is_host: bool
 
 
-#: Device kinds by PyTorch's device type. dlc numbers the devices of a kind as PyTorch does.
+#: Device kinds by PyTorch's device type. Device indices are the same in dlc and in PyTorch.
 KINDS = {"cpu": DeviceKind("cpu", True), "cuda": DeviceKind("cuda", False)}
 HOST = torch.device("cpu")
 
 
 def find_kind(device: torch.device) -> DeviceKind | None:
+    """Returns the device's kind, or None if dlc does not run on devices of this type."""
     return KINDS.get(device.type)
 
 
@@ -61,7 +62,7 @@ def tensors_in(value: Any) -> Iterator[torch.Tensor]:
 
 
 def is_host_scalar(tensor: torch.Tensor) -> bool:
-    """Returns True for a tensor of the host with one number, which PyTorch permits as an operand of operators on any device."""
+    """Returns True for a tensor in host memory without dimensions, which PyTorch permits as an operand of operators on any device."""
     return tensor.dim() == 0 and is_host(tensor.device)
 
 

@@ -360,7 +360,7 @@ def find_unsupported_nodes(graph: fx.Graph, seed: int | None = None) -> dict[str
 def get_constant_memory(
     constants: Mapping[str, torch.Tensor],
 ) -> dict[str, tuple[int, int, torch.Tensor]]:
-    """Returns the memory of constants by name: address, bytes and owner. A constant that is not contiguous, is a lazy negation, or is not in host memory is copied."""
+    """Returns the memory of constants by name: address, bytes and owner. A constant is copied if it is not contiguous, is a lazy negation, or is not in host memory."""
     held = {
         name: tensor.detach().resolve_neg().contiguous().cpu() for name, tensor in constants.items()
     }

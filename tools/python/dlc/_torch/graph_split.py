@@ -43,7 +43,7 @@ ADAPTIVE = {
 
 
 class _OperatorSupport(OperatorSupportBase):
-    """Supports the operators on one device that dlc compiles. `refused` are the names of nodes that remain in PyTorch."""
+    """Selects the nodes on one device that dlc compiles: all but `refused`, whose keys are the names of nodes that remain in PyTorch."""
 
     def __init__(self, refused: Mapping[str, str], device: torch.device):
         self._refused, self.device = refused, device
@@ -237,7 +237,7 @@ def _compile_partitions(
     left: dict[str, str],
     reports_views: bool,
 ) -> fx.GraphModule:
-    """Replaces the subgraphs of operators that `support` accepts by programs. With `reports_views`, adds views that remain in PyTorch to `left`."""
+    """Replaces subgraphs of nodes that `support` selects by programs. With `reports_views`, adds the nodes of subgraphs that have only views, which remain in PyTorch, to `left`."""
     partitioner = CapabilityBasedPartitioner(module, support, allows_single_node_partition=True)
     parts = []
     for part in partitioner.propose_partitions():

@@ -72,7 +72,7 @@ class BoundState:
             raise ValueError(
                 f"'{self.name}': required: a tensor whose elements are in memory; found: a tensor whose storage was freed"
             )
-        # Kernels of GPUs load vectors of 16 bytes.
+        # GPU kernels use 16-byte vector loads.
         alignment = tensor.element_size() if device_kinds.is_host(self._device) else 16
         plain = tensor.is_contiguous() and tensor.data_ptr() % alignment == 0
         inner = (

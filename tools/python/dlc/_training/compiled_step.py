@@ -72,7 +72,7 @@ class _StepSession:
             if value.name not in at
         }
         self.device = step._device()
-        #: Learning rates as inputs of the program, which are on its device, and their current values.
+        #: Learning rates by index of the program's input: tensors on the program's device, and the values stored in them.
         self._numbers = {i: torch.zeros((), device=self.device) for i in self._rates}
         self._values = dict.fromkeys(self._rates, 0.0)
         self._hold(step)

@@ -51,7 +51,7 @@ def train_step(
     the optimizer other than the learning rate, requires_grad, train() and eval(). At most 16 programs are cached.
 
     module: in training mode. It is not modified; the program updates its parameters and buffers in place. The step runs on the device of the parameters.
-        On a GPU, a call neither waits for the step nor for the loss, except with loss scaling.
+        On a GPU, a call returns before the step and the loss are computed, except with loss scaling.
     loss: a function or a loss module of torch.nn that maps the module's output and the target to a scalar tensor.
     optimizer: torch.optim.SGD, Adam, AdamW or RMSprop over the module's parameters. The learning rates of its groups are read at every call.
     example_inputs: the module's inputs and the target, (x, y).
