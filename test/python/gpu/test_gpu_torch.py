@@ -199,10 +199,13 @@ def test_several_devices():
 
 
 def test_scalars_of_the_host():
-    """PyTorch permits tensors of the host with one number as operands."""
+    """PyTorch permits tensors in host memory without dimensions as operands."""
     x, scale = torch_models.seeded((3, 4)), torch.tensor(3.0)
     fast = compiled(lambda x, scale: (x * scale).exp().sum())
     close(fast(x.to(DEVICE), scale), (x * scale).exp().sum())
+    # Without other inputs, the result is nevertheless on the GPU.
+    fast = compiled(lambda scale: torch.ones(2, 3, device=DEVICE) * scale)
+    close(fast(scale), torch.ones(2, 3) * scale)
 
 
 def test_result_without_inputs():

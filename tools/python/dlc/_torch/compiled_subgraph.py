@@ -98,6 +98,9 @@ class CompiledSubgraph:
             results = (results,)
         if not given:
             results = tuple(_to_tensor(each).to(self._device) for each in results)
+        elif results[0].device != self._device:
+            # All inputs are scalars in host memory, so the program has returned its results there.
+            results = tuple(each.to(self._device) for each in results)
         if self._strides or self._orders.made:
             results = tuple(self._laid(i, each) for i, each in enumerate(results))
         return results[0] if self._single else results
