@@ -290,6 +290,7 @@ def test_arrays_for_numpy_alone():
     values = np.arange(4).astype(ml_dtypes.bfloat16)
     assert (dlc.to(dlc.to(values, "cuda:0"), "cpu") == values).all()
     assert dlc.to(dlc.to(X.T, "cuda:0"), "cpu").shape == (3, 2)
+    assert (dlc.to(dlc.to(X.astype(X.dtype.newbyteorder()), "cuda:0"), "cpu") == X).all()
     assert dlc.to(np.float32(3), "cuda:0").shape == ()
     assert dlc.to(dlc.empty((0, 3)), "cpu").shape == (0, 3)
     assert dlc.empty(5, np.int64).shape == (5,) and dlc.empty((), "bf16").nbytes == 2

@@ -91,6 +91,8 @@ def to(array: Any, device: str) -> Any:
             return host
         host = numpy.ascontiguousarray(host).reshape(host.shape)
         name = _type_name(host.dtype)
+        if not host.dtype.isnative:
+            host = host.astype(host.dtype.newbyteorder("="))
         data = host.reshape(-1).view("uint8")
         return _runtime.copy_from_host(data, list(host.shape), name, device)
     if not on_host:
