@@ -162,6 +162,11 @@ class _StepSession:
         for each in self.bound:
             each.before()
 
+    def wait_for_pytorch(self) -> None:
+        """Waits for PyTorch's work on the GPU. Required before the session reads or writes states on the host, because it waits for its own work only."""
+        if not device_kinds.is_host(self.device):
+            torch.accelerator.synchronize(self.device)
+
     def _meet(self, step: TrainStep) -> None:
         """Called before a step of several processes. Checks that all processes are at the same step, and broadcasts rank 0's state before the first one."""
         _runtime.set_step(step._steps + 1)
@@ -176,6 +181,7 @@ class _StepSession:
         )
         if step._is_shared:
             return
+        self.wait_for_pytorch()
         self.session.share_states()
         for each in self.bound:
             each.take()
@@ -340,6 +346,7 @@ class TrainStep:
                 )
             program = next(reversed(self._programs.values()))
             program.prepare(self)
+            program.wait_for_pytorch()
             name = getattr(self.loss, "__name__", type(self.loss).__name__)
             rates = {
                 value.name: optimizers.get_learning_rate(
