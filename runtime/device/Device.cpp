@@ -121,7 +121,8 @@ void copyBytes(void *to, Device &toDevice, const void *from, Device &fromDevice,
   worker.call(worker.table.stream_synchronize, stream);
 }
 
-DeviceMemory::DeviceMemory(Device &device, uint64_t bytes, const char *purpose) {
+// The delegation makes the destructor release the memory if the fill fails.
+DeviceMemory::DeviceMemory(Device &device, uint64_t bytes, const char *purpose) : DeviceMemory() {
   if (bytes == 0)
     return;
   char error[1024] = "";
