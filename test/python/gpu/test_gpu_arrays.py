@@ -152,7 +152,7 @@ def test_a_function_for_the_current_stream(double):
 
 
 def order_of_three_streams(dropped, first):
-    """A library's stream, and two streams of calls of one program; whether all results are right. `first`: which stream the host waits for first."""
+    """Uses a library's stream, and two streams of calls of one program. Returns whether all results are right. `first` names the stream that the host waits for first."""
     net = dlc.compile(models.long_to_compile(2), device="cuda:0")
     values = [np.full((4, 8), value, "float32") for value in (1, 2, 3, 4)]
     wanted = [net(each) for each in values]
@@ -175,7 +175,7 @@ def order_of_three_streams(dropped, first):
 
 
 def runs_in_two_streams(dropped, seed):
-    """Runs of one program, whose commands the streams execute in random order; whether all results are right."""
+    """Runs one program in two streams, which execute its commands in random order. Returns whether all results are right."""
     net = dlc.compile(models.long_to_compile(4), device="cuda:0")
     inputs = [np.full((4, 8), value, "float32") for value in range(8)]
     wanted = [net(each) for each in inputs]
@@ -190,7 +190,7 @@ def runs_in_two_streams(dropped, seed):
 
 
 def test_each_wait_is_needed():
-    """The library's stream waits for each result; each stream of a call waits for the input, and for the last run, which has the same intermediate values."""
+    """The library's stream must wait for each result. The stream of a call must wait for the input, and for the last run, which uses the same memory for intermediate values."""
     assert all(order_of_three_streams("", first) for first in ("a", "b", "library"))
     assert not order_of_three_streams("0:0:3:4", "library")
     for stream, first in ((1, "a"), (2, "b")):
@@ -231,7 +231,7 @@ def test_results_reuse_memory_in_stream_order(double):
 
 
 def test_an_allocator(double):
-    """Results and programs are in the user's memory, which is freed in its stream."""
+    """Results and programs use memory from the user's functions, and it is freed in its stream."""
     made, freed = {}, []
 
     def allocate(size, stream):

@@ -1,5 +1,5 @@
-"""Calls on a GPU with odd arguments: each returns the correct result or raises an exception with a message. Also memory after many calls, and the
-host's time for a call. Runs on the emulated GPU."""
+"""Calls on a GPU with random invalid or unusual (odd) arguments: each returns the correct result or raises an exception with a message. Also checks the
+memory after many calls, and the host's time for a call. Runs on the emulated GPU."""
 
 import gc
 import os
@@ -18,8 +18,9 @@ from emulated import Array, Stream
 
 import dlc
 
-#: Sequences of calls in each check and with --all-cases, calls of a sequence, and calls for the test of leaks.
+#: Number of sequences of odd calls by default and with --all-cases, and number of calls in each sequence.
 SEQUENCES, ALL_SEQUENCES, LENGTH = 4, 40, 250
+#: Number of calls in the test of leaks by default and with --all-cases.
 CALLS, ALL_CALLS = 20_000, 1_000_000
 EXPECTED = (TypeError, ValueError, RuntimeError, MemoryError, BufferError, OverflowError)
 
@@ -43,7 +44,7 @@ class Odd:
         )
 
     def array(self):
-        """Returns an array and its elements; elements of None mean that a call may fail."""
+        """Returns an array and its elements. Elements of None mean that a call with the array may fail."""
         kind = self.draw.choice(
             ["own"] * 5
             + ["library"] * 5
@@ -100,7 +101,7 @@ class Odd:
 
 
 class FalseArray:
-    """An object whose methods for DLPack fail or return something else."""
+    """An object whose DLPack methods raise exceptions or return invalid values."""
 
     def __init__(self, draw):
         self.result = draw.choice(
@@ -179,7 +180,7 @@ def test_no_leaks(request):
             kept = None
             for i in range(count):
                 made = net(a, b, stream=stream if i % 3 else None)
-                # Now and then a result is the next input, and lives longer than the call.
+                # Some results are retained longer than the call.
                 kept = made if i % 5 == 0 else kept
                 assert kept is not None
             gc.collect()
@@ -215,7 +216,7 @@ def test_arrays_are_released(double):
 
 
 def test_time_of_a_call():
-    """A call of ten kernels takes at most 15 microseconds of the host, without the driver's and the GPU's time."""
+    """A call of ten kernels takes at most 15 microseconds of host time, without the time of the driver and the GPU."""
     script = os.path.join(os.path.dirname(__file__), "call_time.py")
     printed = ""
     for _ in range(3):  # the machine may be busy

@@ -18,7 +18,7 @@ import dlc
 DEVICE = emulated_device.NAME
 gpu = emulated_device.register()
 
-#: Networks for training: those with parameters, without those that differ little from another one.
+#: Networks for training: networks with parameters, without near duplicates.
 TRAINED = "mlp convolution batch_norm residual attention block gated autoencoder upsample dropout encoder_layer lstm".split()
 #: Operators that remain in PyTorch, by network.
 EAGER = {"mixed": {"aten.special_bessel_j0.default"}, "dropout": {"aten.bernoulli.p"}}
@@ -165,7 +165,7 @@ def test_channels_last():
 
 
 def changing(x, table):
-    """Mutates an input, and returns views of one another and of an input."""
+    """Mutates an input, and returns views: of another result, and of each input."""
     table[1:] += x.sum()
     y = x * 2
     return y, y.t(), table[0], x.view(-1)
@@ -184,7 +184,7 @@ def test_mutation_views_and_aliasing():
 
 
 def between(x):
-    """Work on the host between work on the GPU."""
+    """Computes on the GPU, then on the host, then on the GPU."""
     y = (x.sin() + 1).cpu()
     y = y.cumsum(0) * 2
     return y.to(x.device).exp() + x

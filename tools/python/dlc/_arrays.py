@@ -80,6 +80,7 @@ def to(array: Any, device: str) -> Any:
     """Copies an array to a device, and waits for the copy. Returns a NumPy array for `cpu`, otherwise a DeviceArray.
 
     array: a DeviceArray, or any object that numpy.asarray accepts. An array that is already on the device is returned without a copy.
+        The copy waits for dlc's runs that write a DeviceArray, but not for work of other libraries on its memory: synchronize their streams first.
     """
     require_texts(device=device)
     import numpy
