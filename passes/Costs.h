@@ -57,8 +57,9 @@ struct TargetCapabilities {
 /// Time in microseconds of the best kernel of an operation, or of the best kernels of several.
 struct KernelTime {
   double estimated = 0;
-  /// Measured time. Set only for functions, because other queries would have to look up too many
-  /// operations: if all operations are in the tuning database. With `--tune`, they are measured.
+  /// Measured time. It is set only for functions whose operations are all in the tuning database.
+  /// With `--tune`, operations that are not there are measured first. Other queries return only
+  /// estimates, because they would look up too many operations.
   std::optional<double> measured = std::nullopt;
 
   KernelTime &operator+=(const KernelTime &other) {

@@ -51,9 +51,9 @@ bool convertsWeightsEachRun(FusionOp first, Operation *contraction) {
          });
 }
 
-/// Returns the values at which the fusion can be split: computed operands of the contraction, and
-/// results after the contraction that are the only values that later ops need. The latter are in
-/// reverse order.
+/// Returns the values at which the fusion can be split, in two groups. The first group is the
+/// computed operands of the contraction. The second is the contraction's result and results of
+/// later ops, in reverse order, where the ops after the split need no other value from before it.
 SmallVector<Value> findSplitPoints(FusionOp fusion, Operation *contraction) {
   SmallVector<Value> cuts;
   for (Value operand : contraction->getOperands())
@@ -219,7 +219,7 @@ public:
   constexpr SplitFusionPattern() : RefinePattern("split") {}
 
   bool isAnchor(FusionOp fusion, const Refinement &refinement) const override {
-    // With --kernels, the requested kernel stays whole.
+    // With --kernels, a fusion that a kernel supports is not split.
     if (!refinement.options.kernels.empty() && fusion->hasAttr(kCandidatesAttr))
       return false;
     // On CPUs, the fusion is not split if it updates a state in place: the matmul and the addition

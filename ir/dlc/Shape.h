@@ -1,8 +1,8 @@
 //===- Shape.h - the shapes of tensor types ----------------------------------===//
 //
 // All code reads, compares and builds shapes through this header. A dimension is a number, an
-// expression over symbols, or a `?` of which nothing is known. Two dimensions are equal only if
-// both are known and their normal forms are identical.
+// expression over symbols, or a `?` whose size is unknown. Two dimensions are equal only if both
+// sizes are known and their normal forms are identical.
 //
 // Code that needs numbers calls `staticShape`, `staticDim` or `staticElements`, which assert that
 // the dimensions are numbers.
@@ -36,7 +36,8 @@ public:
   /// Formats the size: a number, an expression, or `?`.
   std::string text() const;
 
-  /// Returns whether both sizes are known and equal for all values of the symbols.
+  /// Returns whether both sizes are known and have identical normal forms. They are then equal for
+  /// all values of the symbols.
   friend bool operator==(const Dim &a, const Dim &b) { return a.value == b.value; }
   friend Dim operator*(const Dim &a, const Dim &b) { return Dim(a.value * b.value); }
 
@@ -81,7 +82,7 @@ inline int64_t staticDim(mlir::Value value, int64_t dimension) {
 int64_t staticElements(mlir::Type type);
 inline int64_t staticElements(mlir::Value value) { return staticElements(value.getType()); }
 
-/// Returns a tensor type. The encoding is a device and layout, or null.
+/// Returns a static tensor type. The encoding is a device and layout, or null.
 mlir::RankedTensorType makeTensorType(llvm::ArrayRef<int64_t> shape, mlir::Type element,
                                       mlir::Attribute encoding = {});
 /// Returns a tensor type with dimensions that may be expressions. All must be known.

@@ -18,8 +18,8 @@ def Size_SymbolAttr : AttrDef<Size_Dialect, "Symbol"> {
   let mnemonic = "symbol";
   let summary = "a named size with a range, a divisor and a nominal value";
   let description = [{
-    `#size.symbol<"length", "1..512:8@128">` is a multiple of 8 from 8 to 512, and programs are optimized for 128. It is printed as the
-    alias `#length`.
+    `#size.symbol<"length", "1..512:8@128">` is a multiple of 8 from 8 to 512, and programs are optimized for 128. The attribute is printed as
+    the alias `#length`.
     - (C1) the range is MINIMUM..[MAXIMUM][:DIVISOR][@NOMINAL] and contains a multiple of the divisor.
   }];
   let parameters = (ins StringRefParameter<"name">:$name, StringRefParameter<"range, in the form of formatRange">:$range);
@@ -56,7 +56,7 @@ def Size_DimsAttr : AttrDef<Size_Dialect, "Dims", [DeclareAttrInterfaceMethods<V
     `tensor<?x3x?xf32, #size.dims<[#batch, #size.expr<"2*length", [#length]>], #dlc.on<cpu>>>` has the sizes of the dimensions that are `?`,
     in order, and then the device and layout, if the tensor has any.
     - (C1) there is one size for each `?`.
-    - (C2) a size is not a number. Numbers are written in the type.
+    - (C2) each size has a symbol. Constant sizes are written in the type.
   }];
   let parameters = (ins ArrayRefParameter<"ExprAttr">:$sizes, "mlir::Attribute":$place);
   let hasCustomAssemblyFormat = 1;

@@ -41,8 +41,9 @@ const Atom *asAtom(const Term &term, Atom::Kind kind) {
   return atom->kind == kind ? atom : nullptr;
 }
 
-/// Parts of a size: `whole` has only integer values, and `rest` has coefficients of less than one
-/// unit of their products. `scale` is the least common denominator of `rest`.
+/// Parts of a size. All terms of `whole` have integer values. In `rest`, each coefficient times the
+/// unit of its product is at least 0 and less than 1; `scale` is the least common denominator of
+/// these fractions.
 struct IntegerPart {
   std::vector<Term> whole, rest;
   Rational scale = 1;
@@ -67,7 +68,8 @@ IntegerPart splitIntegers(const Size &a) {
       parts.scale = 1 / Rational::gcd(1 / parts.scale, Rational::ratio(1, fraction.denominator()));
   }
   if (constant && parts.scale.isValid()) {
-    // The other terms are multiples of 1 / scale, so that smaller parts of the constant are lost.
+    // The other terms are multiples of 1 / scale, so rounding the constant down to such a multiple
+    // does not change the size rounded down.
     const Rational rounded = (*constant * parts.scale).floor() / parts.scale;
     parts.whole.push_back({rounded.floor(), {}});
     parts.rest.push_back({rounded - rounded.floor(), {}});
@@ -145,7 +147,8 @@ Division dividePolynomials(const Size &a, const Size &b, bool integral) {
   return {quotient, done + rest};
 }
 
-/// Divides both sizes by the numbers and non-negative factors that all of their terms share.
+/// Divides both sizes by the greatest common divisor of all coefficients, and by the non-negative
+/// factors that all of their terms share.
 void cancelCommonFactors(Size &a, Size &b) {
   Rational content = 0;
   std::vector<Term> terms = a.terms();
@@ -175,6 +178,7 @@ void cancelCommonFactors(Size &a, Size &b) {
   b = Size(std::vector<Term>(terms.begin() + std::ptrdiff_t(split), terms.end()));
 }
 
+/// Returns bounds of a / b rounded down, where b is positive.
 Interval boundQuotient(const Size &a, const Size &b) {
   const Interval x = computeBounds(a), y = computeBounds(b);
   Interval result;
@@ -193,6 +197,7 @@ Interval boundQuotient(const Size &a, const Size &b) {
   return result;
 }
 
+/// Returns a / b rounded down, where b is positive and not a constant.
 Size dividePositive(Size a, Size b) {
   const Division exact = dividePolynomials(a, b, /*integral=*/true);
   const Size whole = exact.quotient;
@@ -213,8 +218,9 @@ Size dividePositive(Size a, Size b) {
   return whole + makeAtom(Atom::Quotient, {a, b}, bounds);
 }
 
-/// Replaces operands that are an atom of this kind plus other terms by one operand for each operand
-/// of the atom: min(min(a, b) + c, d) = min(a + c, b + c, d). Returns whether there was one.
+/// Replaces the first operand that is an atom of this kind plus other terms by one operand for each
+/// operand of the atom: min(min(a, b) + c, d) = min(a + c, b + c, d). Returns whether there was
+/// such an operand.
 bool flatten(Atom::Kind kind, std::vector<Size> &operands) {
   for (size_t i = 0; i < operands.size(); ++i)
     for (const Term &term : operands[i].terms()) {
@@ -259,7 +265,8 @@ Size extractCommonTerms(std::vector<Size> &operands) {
   return shift;
 }
 
-/// Removes each operand that another one bounds.
+/// Removes operands that do not affect the result: for a minimum, those that are at least as large
+/// as another operand; for a maximum, those that are at most as large.
 void removeBounded(Atom::Kind kind, std::vector<Size> &operands) {
   std::sort(operands.begin(), operands.end(),
             [](const Size &a, const Size &b) { return compareStructure(a, b) < 0; });
@@ -276,6 +283,7 @@ void removeBounded(Atom::Kind kind, std::vector<Size> &operands) {
   }
 }
 
+/// Returns the minimum or maximum of the operands in normal form.
 Size selectOperand(Atom::Kind kind, std::vector<Size> operands) {
   Size shift;
   do {

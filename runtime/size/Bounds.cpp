@@ -8,7 +8,7 @@ using namespace dlc::size;
 namespace {
 using Bound = std::optional<Rational>;
 
-/// A bound that overflows is not known.
+/// Returns the value as a bound, or nullopt (unknown) if it overflowed.
 Bound checked(Rational value) { return value.isValid() ? Bound(value) : std::nullopt; }
 
 Bound add(Bound a, Bound b) { return a && b ? checked(*a + *b) : std::nullopt; }
@@ -45,7 +45,7 @@ Interval multiply(const Interval &a, const Interval &b) {
           *std::max_element(std::begin(products), std::end(products))};
 }
 
-/// Returns the tighter of two valid lower bounds. `tighterHigh` is its mirror image.
+/// Return the tighter of two lower bounds or of two upper bounds that both hold.
 Bound tighterLow(Bound a, Bound b) { return !a || (b && *a < *b) ? b : a; }
 Bound tighterHigh(Bound a, Bound b) { return !a || (b && *b < *a) ? b : a; }
 
@@ -74,12 +74,13 @@ Interval intervalOf(const std::vector<Term> &terms) {
 constexpr size_t kMaxExpandedTerms = 12;
 constexpr unsigned kMaxExpandedDegree = 4;
 
-/// Returns bounds after each factor x is replaced by low + x', or by high - x' if `fromHigh` is
-/// set, where x' is 0 or more. So the bounds of n * m - n are found, where both terms have n.
+/// Computes bounds after each factor x is replaced by low + x', or by high - x' if `fromHigh` is
+/// set, where x' is 0 or more. The bounds are often tighter if terms share a factor, as in
+/// n * m - n.
 Interval boundExpanded(const Size &a, bool fromHigh) {
   Interval sum{0, 0};
   std::vector<Term> expanded;
-  // The factors of `expanded` mean x' instead of x.
+  // In `expanded`, the symbol or atom x represents x'.
   for (const Term &term : a.terms()) {
     Size product(term.coefficient);
     for (const Factor &factor : term.monomial) {
@@ -131,7 +132,7 @@ Interval boundPolynomial(const Size &a) {
   return result;
 }
 
-/// Finds lower bounds by replacing atoms in single terms by polynomials that bound them.
+/// Computes lower bounds. Replaces one atom at a time, in one term, by a polynomial that bounds it.
 class LowerBound {
 public:
   Bound compute(const Size &a) {
@@ -148,7 +149,8 @@ public:
   }
 
 private:
-  /// Returns whether the term is an atom times a factor whose sign is known.
+  /// Returns whether factor `f` of the term is an atom that replace() supports, and the product of
+  /// the other factors is not negative.
   static bool isReplaceable(const Term &term, size_t f) {
     const Factor &factor = term.monomial[f];
     return factor.atom && factor.power == 1 && factor.atom->kind != Atom::Quotient &&
@@ -178,8 +180,10 @@ private:
       }
       return compute(rest + cofactor * (x - Size(slack)));
     }
-    // The value is that of one operand. A positive minimum is as low as the lowest one; a negative
-    // minimum is at least as high as each of them.
+    // The atom's value is that of one operand. For a minimum with a positive coefficient, the lower
+    // bound is the lowest of the bounds with each operand. With a negative coefficient, the bound
+    // with any operand holds, and the highest one is the tightest. For a maximum, the signs are
+    // exchanged.
     const bool takesLowest = isPositive == (atom.kind == Atom::Min);
     Bound best;
     for (size_t k = 0; k < atom.operands.size(); ++k) {
@@ -194,7 +198,7 @@ private:
     return best;
   }
 
-  int budget = 64;
+  int budget = 64; ///< number of replacements that may still be made
 };
 } // namespace
 

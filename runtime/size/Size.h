@@ -25,7 +25,7 @@ struct Symbol {
   int64_t minimum = 1;
   std::optional<int64_t> maximum; ///< absent if there is no maximum
   int64_t divisor = 1;
-  int64_t nominal = 64; ///< value for which choices of the compiler are optimized
+  int64_t nominal = 64; ///< value for which the compiler optimizes, such as in cost estimates
 
   bool operator==(const Symbol &) const = default;
 };
@@ -63,8 +63,8 @@ public:
   /// Sums the terms, in any order.
   explicit Size(std::vector<Term> terms);
 
-  /// Returns whether the size is defined. It is not after an overflow, a division by a size that
-  /// may be 0, or if a limit is exceeded. An invalid size equals no size, not even itself.
+  /// Returns whether the size is defined. An overflow, a division by a size that may be 0, and an
+  /// exceeded limit make a size invalid. An invalid size equals no size, not even itself.
   bool isValid() const { return !why; }
   /// Returns the reason why the size is invalid, or null.
   const char *reason() const { return why; }
@@ -72,10 +72,13 @@ public:
 
   /// Returns the terms, sorted by decreasing degree.
   const std::vector<Term> &terms() const { return sum; }
+  /// Returns the value if the size has no symbols, or nullopt.
   std::optional<Rational> rational() const;
-  /// Returns the value if it is the same integer for all symbols.
+  /// Returns the value if the size is an integer without symbols, or nullopt.
   std::optional<int64_t> constant() const;
+  /// Returns the nesting depth of atoms: 0 for a polynomial over symbols.
   unsigned depth() const { return levels; }
+  /// Returns the number of terms and factors, including those in operands of atoms.
   unsigned nodes() const { return count; }
 
   friend Size operator+(const Size &a, const Size &b);
@@ -107,8 +110,8 @@ struct Atom {
   Rational unit = 1;
 };
 
-/// Divisions round down; `ceilDiv` rounds up. The result is invalid unless the divisor is a
-/// constant or is at least 1 for all values of the symbols.
+/// `floorDiv` rounds down, and `ceilDiv` rounds up. The result is invalid unless the divisor is a
+/// constant other than 0, or is positive for all values of the symbols.
 Size floorDiv(const Size &a, const Size &b);
 Size ceilDiv(const Size &a, const Size &b);
 /// Returns a - b * floorDiv(a, b).
@@ -118,12 +121,12 @@ Size max(const Size &a, const Size &b);
 /// Returns the integer size `q` with `a` = `q` * `b`, or nullopt if none is found.
 std::optional<Size> divideExact(const Size &a, const Size &b);
 
-/// Returns the largest fraction of which all values of the size are known to be integer multiples.
-/// It is 0 for the size 0.
+/// Returns a fraction of which all values of the size are integer multiples: the largest one that
+/// is derived from the coefficients and the divisors of symbols. It is 0 for the size 0.
 Rational computeUnit(const Size &a);
 
-/// Total orders of symbols, atoms, products and sizes by their structure: negative if `a` is first,
-/// 0 if both are identical.
+/// Compare symbols or atoms, products, and sizes in a total order of their structure. The result is
+/// negative if `a` precedes `b`, 0 if both are identical, and positive if `a` follows `b`.
 int compareStructure(const Factor &a, const Factor &b);
 int compareStructure(const Monomial &a, const Monomial &b);
 int compareStructure(const Size &a, const Size &b);

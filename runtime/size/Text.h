@@ -9,6 +9,7 @@
 
 namespace dlc::size {
 
+/// Limits of texts that `parse` accepts.
 constexpr size_t kMaxTextLength = 4096;
 constexpr unsigned kMaxTextDepth = 32;
 

@@ -1,4 +1,4 @@
-//===- MarkAttention.cpp - marks attention that stays whole ---------------===//
+//===- MarkAttention.cpp - marks attention that remains one kernel --------===//
 #include "ir/dlc/Attributes.h"
 #include "ir/dlc/Shape.h"
 #include "passes/Costs.h"

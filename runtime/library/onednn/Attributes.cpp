@@ -14,7 +14,8 @@ using runtime::fail;
 
 using Algorithm = schema::OnednnAlgorithm;
 
-/// Returns oneDNN's enumerator of an algorithm in `table`. Throws dlc::Error if it is not there.
+/// Returns oneDNN's enumerator of an algorithm, from `table`. Throws dlc::Error if the table has no
+/// such row; `kind` is the kind of the table's algorithms, for the message.
 static dnnl_alg_kind_t find(Algorithm algorithm, const char *kind,
                             std::span<const std::pair<Algorithm, dnnl_alg_kind_t>> table) {
   for (const auto &[each, found] : table)
