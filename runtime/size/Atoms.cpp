@@ -350,11 +350,12 @@ Size dlc::size::floorDiv(const Size &a, const Size &b) {
 }
 
 Size dlc::size::ceilDiv(const Size &a, const Size &b) {
-  // Both are integers. Adding |b| - 1 also makes the forms of ceilDiv(a, b) and of
-  // floorDiv(a + b - 1, b) identical.
   if (std::optional<Rational> divisor = b.rational(); divisor && divisor->sign() < 0)
     return ceilDiv(a.scaled(-1), b.scaled(-1));
-  return floorDiv(a + b - 1, b);
+  // For integers, ceilDiv(a, b) and floorDiv(a + b - 1, b) have identical forms.
+  if (computeUnit(a).isInteger() && computeUnit(b).isInteger())
+    return floorDiv(a + b - 1, b);
+  return floorDiv(a.scaled(-1), b).scaled(-1);
 }
 
 Size dlc::size::mod(const Size &a, const Size &b) { return a - b * floorDiv(a, b); }

@@ -35,6 +35,10 @@ TEST(Size, DivisorsDecideRoundedQuotients) {
   EXPECT_EQ(simplify("floordiv(floordiv(n, 2) + 3, 4)"), "floordiv(n + 6, 8)");
   EXPECT_EQ(simplify("floordiv(6*n + 5, 4) - n"), "floordiv(n, 2) + 1");
   EXPECT_EQ(simplify("ceildiv(n, 2) - floordiv(n + 1, 2)"), "0");
+  // Operands that are not integers are rounded up, too.
+  EXPECT_EQ(simplify("ceildiv(1/2, 1)"), "1");
+  EXPECT_EQ(simplify("ceildiv(3, 1/2)"), "6");
+  EXPECT_EQ(simplify("ceildiv(n/2, 1) + floordiv(-n, 2)"), "0");
 }
 
 TEST(Size, RangesDecideAtoms) {
