@@ -308,6 +308,8 @@ Size selectOperand(Atom::Kind kind, std::vector<Size> operands) {
   Rational unit = 0;
   for (size_t i = 0; i < operands.size(); ++i) {
     operands[i] = operands[i].scaled(1 / content);
+    if (!operands[i].isValid()) // a coefficient overflowed
+      return operands[i];
     const Interval own = computeBounds(operands[i]);
     unit = Rational::gcd(unit, computeUnit(operands[i]));
     auto extend = [&](std::optional<Rational> &bound, const std::optional<Rational> &other,
