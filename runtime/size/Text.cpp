@@ -100,7 +100,7 @@ private:
       if (take('*'))
         product = product * parseFactor();
       else if (take('/'))
-        product = product.scaled(Rational::ratio(1, parseInteger()));
+        product = product.scaled(Rational::ratio(1, parseDivisor()));
       else
         return product;
     }
@@ -164,6 +164,16 @@ private:
     }
     at = size_t(end - text.data());
     return value;
+  }
+
+  int64_t parseDivisor() {
+    peek();
+    const size_t start = at;
+    if (const int64_t value = parseInteger(); value != 0)
+      return value;
+    at = start;
+    fail("a divisor of 1 or more");
+    return 1;
   }
 
   std::string_view text;

@@ -167,6 +167,9 @@ TEST(Text, ErrorsNameThePlace) {
                              "'mod(n)'");
   EXPECT_EQ(error("floordiv(n, z)"), "the size 'floordiv(n, z)' is not defined: a divisor may be 0 "
                                      "or negative; change it");
+  EXPECT_EQ(error("0/0"),
+            "required: a divisor of 1 or more at character 2; found: '0'; correct the "
+            "size '0/0'");
   EXPECT_NE(error("99999999999999999999"), "");
   EXPECT_NE(error(std::string(5000, '1')), "");
   EXPECT_NE(error(std::string(100, '(') + "n" + std::string(100, ')')), "");
