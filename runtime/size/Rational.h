@@ -10,7 +10,8 @@ namespace dlc::size {
 /// by zero, is invalid. Every operation on an invalid fraction returns an invalid one.
 class Rational {
 public:
-  constexpr Rational(int64_t value = 0) : num(value), den(value == INT64_MIN ? 0 : 1) {}
+  constexpr Rational(int64_t value = 0)
+      : num(value == INT64_MIN ? 0 : value), den(value == INT64_MIN ? 0 : 1) {}
   static Rational ratio(int64_t numerator, int64_t denominator);
   static Rational invalid() { return ratio(1, 0); }
 
