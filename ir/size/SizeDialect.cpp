@@ -200,7 +200,7 @@ LogicalResult DimsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     if (size.getSymbols().empty())
       return emitError() << "C2: the size of a `?` must have a symbol; found \"" << size.getText()
                          << "\"; write the number in the type";
-  if (place && !isa<VerifiableTensorEncoding>(place))
+  if (place && (!isa<VerifiableTensorEncoding>(place) || isa<DimsAttr>(place)))
     return emitError() << "C1: the device and layout of a tensor must follow its sizes; found "
                        << place << "; write #dlc.on<..>";
   return success();

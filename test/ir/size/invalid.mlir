@@ -48,6 +48,12 @@ func.func private @dims_c1_place(tensor<?xf32, #size.dims<[#batch], 8>>)
 
 // -----
 
+#batch = #size.symbol<"batch", "1..64">
+// expected-error @+1 {{C1: the device and layout of a tensor must follow its sizes; found #size.dims<}}
+func.func private @dims_c1_nested(tensor<?xf32, #size.dims<[#batch], #size.dims<[#batch]>>>)
+
+// -----
+
 // The layout is checked, too.
 #batch = #size.symbol<"batch", "1..64">
 // expected-error @+1 {{C2: the layout must name each of the 2 dimensions once, from 'a' on; found 'abc'; correct the tag}}
