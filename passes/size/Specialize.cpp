@@ -97,8 +97,9 @@ private:
     if (result.isValid() && (!number || (number->isInteger() && number->sign() >= 0)))
       return result;
     if (problem.empty())
-      problem = "required: sizes of 0 or more; found: " + Dim(result).text() + " for the size '" +
-                Dim(size).text() + "'; use other sizes";
+      problem = "required: sizes of 0 or more; found: " +
+                (result.isValid() ? Dim(result).text() : std::string(result.reason())) +
+                " for the size '" + Dim(size).text() + "'; use other sizes";
     return 0;
   }
 
