@@ -73,7 +73,7 @@ TEST_F(HuggingFace, ShardsAreJoined) {
       R"({"weight_map": {"a": "model-1.safetensors", "b": "model-2.safetensors"}})");
   EXPECT_EQ(readHuggingFaceFolder(folder).tensors.size(), 2u);
   weights("model-2.safetensors", "a");
-  EXPECT_THAT(error(), HasSubstr("'a' is in another file"));
+  EXPECT_THAT(error(), HasSubstr("'a' is also in another file"));
   for (std::string name : {"../model.safetensors", "/tmp/a.safetensors", "model.bin"}) {
     put("model.safetensors.index.json", R"({"weight_map": {"a": ")" + name + R"("}})");
     EXPECT_THAT(error(), HasSubstr("a .safetensors file in the folder; found: '" + name));
