@@ -255,7 +255,7 @@ private:
                    json desc = json::parse(l.getDesc().str());
                    json c{{"op", "library"},
                           {"library", l.getLibrary().str()},
-                          {"name", desc.at("kind")},
+                          {"name", desc.value("kind", json())},
                           {"desc", desc},
                           {"buffers", operands(o)},
                           {"flops", l.getFlops().convertToDouble()},
