@@ -72,8 +72,8 @@ void appendParts(Words &words, const std::string &text, const std::vector<Part> 
 }
 
 /// Returns a splitter whose delimiters are the ranges that `find` returns.
-template <typename Find> Splitter splitter(Find find, Behavior behavior, bool invert) {
-  return [=](Words words, Position) {
+template <typename Find> Splitter splitter(const Find &find, Behavior behavior, bool invert) {
+  return [=](const Words &words, Position) {
     Words result;
     result.reserve(words.size());
     for (const std::string &word : words)
@@ -144,7 +144,7 @@ Splitter metaspace(const SplitStep &step) {
     for (size_t i = 0; i < words.size(); ++i) {
       std::string word = replaceAll(words[i], " ", step.pattern);
       if (prepends(step.prepend, i, position) && !word.starts_with(step.pattern))
-        word = step.pattern + word;
+        word.insert(0, step.pattern);
       if (step.split)
         appendParts(result, word, partition(word.size(), find(word), false),
                     Behavior::MergedWithNext);

@@ -63,6 +63,7 @@ def main():
             "passes",
             "rank",
             "ranks",
+            "sizes",
         }, (name, taken)
     # What C++ users say too.
     for tool in ("dlc-network", "dlc-train-network"):

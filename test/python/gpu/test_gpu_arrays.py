@@ -3,6 +3,7 @@
 import gc
 import os
 import subprocess
+import sys
 
 import emulated
 import models
@@ -389,7 +390,15 @@ def test_shapes_that_depend_on_data():
         assert y.shape == shape
 
 
-def test_devices_without_shared_streams():
+@pytest.fixture
+def own_extension_devices():
+    """kDLExtDev denotes dlc's virtual devices, even after the PyTorch device of other tests has been registered in this process."""
+    dlc._runtime.map_extension_devices("")
+    yield
+    dlc._runtime.map_extension_devices("cuda" if "emulated_device" in sys.modules else "")
+
+
+def test_devices_without_shared_streams(own_extension_devices):
     """Programs on virtual CPU devices run in streams of their own."""
     net = dlc.compile(models.two(), device="cpu:1")
     a, b = dlc.to(X, "cpu:1"), dlc.to(ones(), "cpu:1")
