@@ -112,6 +112,7 @@ int64_t getKernelLanes() {
 }
 
 int64_t getScratchBytes(const Weights &weights, int64_t columns, Activations activations) {
+  checkWeights(weights);
   if (activations == Activations::F32)
     return 0;
   const int64_t count = getColumnsAtOnce(weights, columns);

@@ -46,7 +46,8 @@ struct Columns {
   int64_t count, stride;
 };
 
-/// Returns the size of the scratch memory of multiply(), which must be aligned to 64 bytes.
+/// Returns the size of the scratch memory of multiply(), which must be aligned to 64 bytes. Throws
+/// dlc::Error if the weights are not supported.
 DLC_EXPORT int64_t getScratchBytes(const Weights &weights, int64_t columns,
                                    Activations activations);
 

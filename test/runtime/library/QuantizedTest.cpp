@@ -230,4 +230,11 @@ TEST(QuantizedErrors, NameTheRequiredSizes) {
   expectError({BlockFormat::Q8_0, 16, 32, 4}, {"another processor", "found: 4"});
 }
 
+TEST(QuantizedErrors, ScratchMemoryRequiresSupportedWeights) {
+  for (Activations kind : {Activations::Int8, Activations::F32}) {
+    EXPECT_THROW(getScratchBytes({BlockFormat::Q8_0, 16, 0, 8}, 1, kind), Error);
+    EXPECT_THROW(getScratchBytes({BlockFormat::Q4_K, 16, 896, 8}, 1, kind), Error);
+  }
+}
+
 } // namespace
