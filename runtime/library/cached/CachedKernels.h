@@ -52,8 +52,10 @@ template <int V> void computeExponentials(const Part &part, float *scores, int c
   float maximum = largest[0];
   for (int i = 1; i < V; ++i)
     maximum = largest[i] > maximum || largest[i] != largest[i] ? largest[i] : maximum;
+  // If all scores are -infinity, so are their differences from 0, and all sums are 0.
+  const float subtracted = maximum == -__builtin_inff() ? 0 : maximum;
   for (int i = 0; i < count; i += V) {
-    const Vec<V> e = simd::exponential<V>(simd::load<V>(scores + i) - maximum);
+    const Vec<V> e = simd::exponential<V>(simd::load<V>(scores + i) - subtracted);
     simd::store<V>(scores + i, e);
     total += e;
   }

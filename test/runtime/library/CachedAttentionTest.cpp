@@ -175,6 +175,18 @@ TEST(CachedAttention, NaNScoresGiveNaN) {
     EXPECT_EQ(std::isnan(results[size_t(i)]), i < 16) << i;
 }
 
+TEST(CachedAttention, PartsWithoutFiniteScoresHaveNoWeight) {
+  for (int64_t masked : {0, 256}) {
+    Sample sample(makeAttention(1, 1, 16, 600), 599, 1, 2);
+    sample.queries[0] = 1;
+    for (int64_t p = masked; p < masked + 256; ++p) {
+      sample.keys[size_t(p * 16)] = -INFINITY;
+      sample.cachedKeys[size_t(p * 16)] = 0xfc00;
+    }
+    sample.expectReference(false);
+  }
+}
+
 /// Expects that attend() for one token at `start` throws an error with `text`.
 void expectError(const Attention &attention, int64_t start, const std::string &text) {
   try {
