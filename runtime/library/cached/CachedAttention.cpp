@@ -16,6 +16,8 @@ namespace {
 
 /// Number of tokens that are computed together; scratch memory stores the sums of their parts.
 constexpr int64_t kTokens = 16;
+/// Maximum position. The end of the part of each position does not overflow.
+constexpr int64_t kMaxPosition = std::numeric_limits<int64_t>::max() - kPart;
 
 /// Returns the maximum number of parts of one token: parts begin at multiples of kPart.
 int64_t maxParts(const Attention &attention) { return (attention.capacity - 1) / kPart + 2; }
@@ -125,10 +127,14 @@ int64_t getScratchBytes(const Attention &attention) {
 void attend(const Attention &attention, const Arrays &arrays, int64_t start, int64_t tokens,
             void *scratch, int threads) {
   check(attention);
+  if (start < 0 || tokens < 0 || tokens > kMaxPosition - start)
+    runtime::fail("cached attention: required: positions from 0 to " +
+                  std::to_string(kMaxPosition) + "; found: " + std::to_string(tokens) +
+                  " tokens from position " + std::to_string(start) + " on");
   // The new tokens are already in the cache. Their rows must not have replaced positions that the
   // first query attends to.
   const int64_t needed = start + tokens - firstPosition(attention, start);
-  if (start < 0 || needed > attention.capacity)
+  if (needed > attention.capacity)
     runtime::fail("cached attention: the positions exceed the cache; required: at most " +
                   std::to_string(attention.capacity) + " positions; found: " +
                   std::to_string(needed) + "; use a larger capacity, or fewer tokens at once");

@@ -44,7 +44,8 @@ DLC_EXPORT int64_t getScratchBytes(const Attention &attention);
 /// Computes the results of `tokens` queries at the positions from `start` on. Positions are split
 /// into parts at multiples of 256, so that results do not depend on the number of threads or of
 /// tokens.
-/// Throws dlc::Error if the positions that the queries attend to exceed the capacity.
+/// Throws dlc::Error if the positions that the queries attend to exceed the capacity, and if a
+/// position is negative or overflows.
 DLC_EXPORT void attend(const Attention &attention, const Arrays &arrays, int64_t start,
                        int64_t tokens, void *scratch, int threads);
 

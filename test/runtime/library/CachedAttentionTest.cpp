@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
+#include <string>
 #include <vector>
 
 using namespace dlc;
@@ -195,6 +197,13 @@ void expectError(const Attention &attention, int64_t start, const std::string &t
   } catch (const Error &error) {
     EXPECT_THAT(error.what(), testing::HasSubstr(text));
   }
+}
+
+TEST(CachedAttention, RefusesPositionsThatOverflow) {
+  const int64_t largest = std::numeric_limits<int64_t>::max();
+  for (int64_t start : {largest, largest - 1, int64_t(-1)})
+    expectError(makeAttention(4, 2, 32, 8, 4), start,
+                "1 tokens from position " + std::to_string(start));
 }
 
 TEST(CachedAttention, RefusesSizesThatDoNotFit) {
