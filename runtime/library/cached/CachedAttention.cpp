@@ -19,8 +19,12 @@ constexpr int64_t kTokens = 16;
 /// Maximum position. The end of the part of each position does not overflow.
 constexpr int64_t kMaxPosition = std::numeric_limits<int64_t>::max() - kPart;
 
-/// Returns the maximum number of parts of one token: parts begin at multiples of kPart.
-int64_t maxParts(const Attention &attention) { return (attention.capacity - 1) / kPart + 2; }
+/// Returns the maximum number of parts of one token. Parts begin at multiples of kPart, so that the
+/// first and the last part of a window may be incomplete.
+int64_t maxParts(const Attention &attention) {
+  return attention.window ? (std::min(attention.window, attention.capacity) - 1) / kPart + 2
+                          : (attention.capacity - 1) / kPart + 1;
+}
 /// Returns the number of elements of the sums of a part of one head.
 int64_t sumsOf(const Attention &attention) { return kSums + attention.headSize; }
 
@@ -57,10 +61,11 @@ struct Call {
   const Arrays &arrays;
   const Kernels &kernels;
   int64_t start;
-  float *sums; ///< [token][part][head][sumsOf()]
+  int64_t parts; ///< maximum number of parts of the tokens in scratch memory
+  float *sums;   ///< [token][part][head][sumsOf()]
 
   float *sumsAt(int64_t token, int64_t part, int64_t head) const {
-    const int64_t row = (token * maxParts(attention) + part) * attention.heads + head;
+    const int64_t row = (token * parts + part) * attention.heads + head;
     return sums + row * sumsOf(attention);
   }
 
@@ -97,14 +102,14 @@ struct Call {
 
   /// Combines the sums of all parts of a head, in the order of the parts, to the result.
   void combine(int64_t token, int64_t local, int64_t head) const {
-    const int64_t parts = countParts(start + token);
+    const int64_t count = countParts(start + token);
     float largest = arrays.sinks ? arrays.sinks[head] : -std::numeric_limits<float>::infinity();
-    for (int64_t i = 0; i < parts; ++i)
+    for (int64_t i = 0; i < count; ++i)
       largest = std::max(sumsAt(local, i, head)[kLargest], largest);
     float total = arrays.sinks ? std::exp(arrays.sinks[head] - largest) : 0;
     float *to = arrays.results + (token * attention.heads + head) * attention.headSize;
     std::fill_n(to, attention.headSize, 0.0f);
-    for (int64_t i = 0; i < parts; ++i) {
+    for (int64_t i = 0; i < count; ++i) {
       const float *from = sumsAt(local, i, head);
       const float factor = std::exp(from[kLargest] - largest);
       total += factor * from[kTotal];
@@ -138,9 +143,13 @@ void attend(const Attention &attention, const Arrays &arrays, int64_t start, int
     runtime::fail("cached attention: the positions exceed the cache; required: at most " +
                   std::to_string(attention.capacity) + " positions; found: " +
                   std::to_string(needed) + "; use a larger capacity, or fewer tokens at once");
-  const Call call = {attention, arrays, selectKernels(), start, static_cast<float *>(scratch)};
+  // Without a window, the last position has the most parts.
+  const int64_t parts =
+      std::min(maxParts(attention), std::max<int64_t>(0, start + tokens - 1) / kPart + 1);
+  const Call call = {attention, arrays, selectKernels(),
+                     start,     parts,  static_cast<float *>(scratch)};
   for (int64_t begin = 0; begin < tokens; begin += kTokens) {
-    const int64_t count = std::min(kTokens, tokens - begin), parts = maxParts(attention);
+    const int64_t count = std::min(kTokens, tokens - begin);
     runtime::parallelFor(
         threads, count * attention.keyHeads * parts, 1, [&](int64_t first, int64_t last, int) {
           for (int64_t i = first; i < last; ++i) {

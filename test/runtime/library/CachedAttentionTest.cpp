@@ -74,6 +74,19 @@ struct Sample {
     return results;
   }
 
+  /// Expects that attend() writes only getScratchBytes() bytes of scratch memory.
+  void expectUnchangedAfterScratch() const {
+    const size_t used = size_t(getScratchBytes(attention)) / sizeof(float);
+    std::vector<float> scratch(used + 8192, 7.0f), results(queries.size());
+    auto at = (reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64;
+    auto *aligned = reinterpret_cast<float *>(at);
+    attend(attention,
+           {queries.data(), cachedKeys.data(), cachedValues.data(), nullptr, results.data()}, start,
+           tokens, aligned, 1);
+    for (const float *each = aligned + used; each != scratch.data() + scratch.size(); ++each)
+      ASSERT_EQ(*each, 7.0f) << "window " << attention.window << " start " << start;
+  }
+
   /// Returns the result of one element, computed in f64.
   double reference(int64_t token, int64_t head, int64_t element, bool hasSinks) const {
     const int64_t position = start + token, positions = start + tokens, size = attention.headSize;
@@ -143,6 +156,21 @@ TEST(CachedAttention, SlidesOverARing) {
         const int64_t capacity = window + tokens - 1;
         Sample(makeAttention(4, 2, 32, capacity, window), start, tokens, 9).expectReference(false);
       }
+}
+
+TEST(CachedAttention, ScratchMemoryDependsOnTheWindow) {
+  const int64_t small = getScratchBytes(makeAttention(4, 2, 32, 300, 300));
+  EXPECT_EQ(getScratchBytes(makeAttention(4, 2, 32, 100000, 300)), small);
+  EXPECT_EQ(getScratchBytes(makeAttention(4, 2, 32, 300, 100000)), small);
+  EXPECT_GT(getScratchBytes(makeAttention(4, 2, 32, 100000)), 100 * small);
+}
+
+TEST(CachedAttention, ScratchMemorySuffices) {
+  for (int64_t window : {0, 1, 2, 256, 257, 300})
+    for (int64_t start : {0, 1, 255, 256, 511, 512, 600}) {
+      const Attention attention = makeAttention(2, 1, 16, 640, window);
+      Sample(attention, start, 17, 5).expectUnchangedAfterScratch();
+    }
 }
 
 TEST(CachedAttention, CapsScoresAndAddsSinks) {
