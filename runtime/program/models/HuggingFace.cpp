@@ -20,14 +20,14 @@ using nlohmann::json;
 namespace {
 
 /// Limits beyond which a file is regarded as damaged or hostile.
-constexpr size_t maxJsonBytes = 64 << 20, maxShards = 4096;
+constexpr size_t maxConfigBytes = 1 << 20, maxIndexBytes = 64 << 20, maxShards = 4096;
 constexpr int maxDepth = 8;
 
-/// Reads a JSON object.
-json readJson(const std::string &path) {
+/// Reads a JSON object from a file of at most `maxBytes`.
+json readJson(const std::string &path, size_t maxBytes) {
   MappedFile file(path);
-  if (file.size() > maxJsonBytes)
-    fail(path, ": required: at most ", maxJsonBytes, " bytes; found: ", file.size());
+  if (file.size() > maxBytes)
+    fail(path, ": required: at most ", maxBytes, " bytes; found: ", file.size());
   const char *text = reinterpret_cast<const char *>(file.data());
   auto limitDepth = [&](int depth, json::parse_event_t, json &) {
     if (depth > maxDepth)
@@ -132,7 +132,7 @@ std::set<std::string> listShards(const std::string &folder) {
     fail(folder, ": required: weights in model.safetensors; found: ", found,
          "; save the model with save_pretrained(.., safe_serialization=True)");
   }
-  json object = readJson(index);
+  json object = readJson(index, maxIndexBytes);
   auto map = object.find("weight_map");
   if (map == object.end() || !map->is_object())
     fail(index, ": required: an object 'weight_map'; found none");
@@ -182,7 +182,7 @@ ModelTable readHuggingFaceFolder(const std::string &folder) {
   ModelTable table;
   table.path = folder;
   table.format = ModelFormat::HuggingFace;
-  json config = readJson(folder + "/config.json");
+  json config = readJson(folder + "/config.json", maxConfigBytes);
   if (config.contains("auto_map"))
     table.fail("config.json names Python code of the model (auto_map), which dlc does not execute; "
                "use a model whose class belongs to transformers");

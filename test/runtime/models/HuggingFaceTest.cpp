@@ -102,6 +102,8 @@ TEST_F(HuggingFace, ConfigurationIsBounded) {
   }
   put("config.json", "{\"a\": " + std::string(100000, '[') + "1" + std::string(100000, ']') + "}");
   EXPECT_THAT(error(), HasSubstr("levels of nesting"));
+  put("config.json", "{\"a\": \"" + std::string(1 << 20, 'a') + "\"}");
+  EXPECT_THAT(error(), HasSubstr("config.json: required: at most 1048576 bytes; found: 1048585"));
 }
 
 } // namespace
