@@ -123,10 +123,13 @@ std::set<std::string> listShards(const std::string &folder) {
     if (std::filesystem::exists(folder + "/model.safetensors", ignored))
       return {"model.safetensors"};
     std::string found = "none";
-    for (const auto &entry : std::filesystem::directory_iterator(folder, ignored)) {
-      std::string extension = entry.path().extension().string();
+    // A range-based loop would throw std::filesystem::filesystem_error if the folder cannot be
+    // read.
+    for (auto it = std::filesystem::directory_iterator(folder, ignored);
+         it != std::filesystem::directory_iterator(); it.increment(ignored)) {
+      std::string extension = it->path().extension().string();
       if (extension == ".bin" || extension == ".pt" || extension == ".pth" || extension == ".pkl")
-        found = formatQuoted(entry.path().filename().string()) +
+        found = formatQuoted(it->path().filename().string()) +
                 ", a pickle file, which can execute code when it is read";
     }
     fail(folder, ": required: weights in model.safetensors; found: ", found,
