@@ -15,12 +15,14 @@ using namespace mlir;
 
 namespace dlc {
 
-/// Returns the ids of the end tokens that the metadata names. Ids outside the vocabulary are
-/// ignored.
+/// Returns the ids of the end tokens that the metadata names. As in transformers, those of
+/// generation_config.json replace those of config.json. Ids outside the vocabulary are ignored.
 static std::set<int64_t> readEndTokens(const runtime::ModelTable &table, int64_t vocabulary) {
+  const char *generation = "generation_config.eos_token_id";
   std::set<int64_t> ends;
-  for (const char *key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",
-                          "tokenizer.ggml.eom_token_id", "eos_token_id"})
+  for (const char *key :
+       {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id",
+        table.find(generation) ? generation : "eos_token_id"})
     if (const runtime::MetaValue *value = table.find(key))
       for (uint64_t i = 0; i < value->size(); ++i)
         if (std::optional<int64_t> id = value->integer(i); id && *id >= 0 && *id < vocabulary)

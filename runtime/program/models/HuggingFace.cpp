@@ -194,6 +194,10 @@ ModelTable readHuggingFaceFolder(const std::string &folder) {
                "a GGUF file; convert the model to one of them");
   auto memory = std::make_shared<ConfigValues>();
   flatten(table, *memory, config, "");
+  const std::string generation = folder + "/generation_config.json";
+  std::error_code ignored;
+  if (std::filesystem::exists(generation, ignored))
+    flatten(table, *memory, readJson(generation, maxConfigBytes), "generation_config.");
   table.owners.push_back(memory);
   for (const std::string &shard : listShards(folder)) {
     std::string path = folder;

@@ -66,6 +66,18 @@ TEST_F(HuggingFace, ConfigurationIsFlattened) {
   EXPECT_EQ(table.findTensor("w")->format, BlockFormat::BF16);
 }
 
+TEST_F(HuggingFace, GenerationConfigurationHasAPrefix) {
+  weights("model.safetensors", "w");
+  put("generation_config.json", R"({"eos_token_id": [3, 4], "hidden_size": 9})");
+  ModelTable table = readHuggingFaceFolder(folder);
+  EXPECT_THAT(*table.integers("generation_config.eos_token_id", 2, 0, 9),
+              testing::ElementsAre(3, 4));
+  EXPECT_THAT(*table.integers("eos_token_id", 2, 0, 9), testing::ElementsAre(1, 2));
+  EXPECT_EQ(table.integer("hidden_size", 0, 9), 8);
+  put("generation_config.json", "[]");
+  EXPECT_THAT(error(), HasSubstr("generation_config.json: required: a JSON object"));
+}
+
 TEST_F(HuggingFace, ShardsAreJoined) {
   weights("model-1.safetensors", "a");
   weights("model-2.safetensors", "b", DType::F16);
