@@ -10,6 +10,7 @@
 #include "tools/compiler/Source.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace mlir;
 
@@ -107,6 +108,11 @@ std::span<const float> LanguageModel::append(std::span<const int64_t> ids) {
 }
 
 int64_t largestLogit(std::span<const float> logits) {
+  auto nan = std::find_if(logits.begin(), logits.end(), [](float x) { return std::isnan(x); });
+  if (nan != logits.end())
+    throw Error("required: logits that are numbers; found: NaN for token " +
+                std::to_string(nan - logits.begin()) +
+                "; check the weights of the model, or specify --accuracy strict");
   return std::max_element(logits.begin(), logits.end()) - logits.begin();
 }
 

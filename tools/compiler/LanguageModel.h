@@ -65,7 +65,8 @@ private:
   std::vector<int64_t> padded;
 };
 
-/// Returns the index of the largest logit; the first one if several are equal.
+/// Returns the index of the largest logit; the first one if several are equal. Throws dlc::Error if
+/// a logit is NaN.
 int64_t largestLogit(std::span<const float> logits);
 
 } // namespace dlc

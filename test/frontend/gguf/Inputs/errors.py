@@ -9,6 +9,7 @@ import sys
 
 import families
 import gguf
+import numpy as np
 
 
 def main():
@@ -24,6 +25,7 @@ def main():
     write("missing", lambda o, w: w.pop("blk.1.ffn_up.weight"))
     write("shape", lambda o, w: w.update({"blk.2.ffn_up.weight": w["blk.2.ffn_up.weight"][:-1]}))
     write("extra", lambda o, w: w.update({"blk.0.attn_q.scale": w["output_norm.weight"][:1]}))
+    write("nan", lambda o, w: w["output_norm.weight"].fill(np.nan))
     write("odd", lambda o, w: o.update(head_size=15))
 
     # Metadata that no model of these families has.
