@@ -48,6 +48,7 @@ int generateCommand(const GenerateArguments &arguments) {
   start = Clock::now();
   std::vector<float> allLogits;
   int64_t count = 0, steps = 0;
+  bool isFull = false;
   while (count < arguments.maxTokens) {
     if (!arguments.logits.empty())
       allLogits.insert(allLogits.end(), logits.begin(), logits.end());
@@ -57,7 +58,10 @@ int generateCommand(const GenerateArguments &arguments) {
     std::printf(count ? " %lld" : "%lld", static_cast<long long>(id));
     std::fflush(stdout);
     ++count;
-    if (count == arguments.maxTokens || model.length() == model.capacity())
+    if (count == arguments.maxTokens)
+      break;
+    isFull = model.length() == model.capacity();
+    if (isFull)
       break;
     logits = model.append(std::span(&id, 1));
     ++steps;
@@ -68,7 +72,7 @@ int generateCommand(const GenerateArguments &arguments) {
     runtime::writeNpy(arguments.logits, DType::F32,
                       {int64_t(allLogits.size()) / model.vocabulary(), model.vocabulary()},
                       allLogits.data());
-  if (model.length() == model.capacity())
+  if (isFull)
     std::fprintf(stderr, "dlc: the context of %lld tokens is full\n",
                  static_cast<long long>(model.capacity()));
   std::fprintf(stderr, "prompt: %zu tokens, %.1f tokens/s; answer: %lld tokens, %.1f tokens/s\n",
