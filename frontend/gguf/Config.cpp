@@ -29,7 +29,7 @@ int64_t uniform(const ModelTable &table, const std::string &key, int64_t layers,
 }
 
 /// Returns which layers have a sliding window if every `period`-th layer has none; 0: all layers.
-std::vector<bool> windowedLayers(const Family &family, int64_t layers, int64_t period) {
+std::vector<bool> windowedLayers(int64_t layers, int64_t period) {
   std::vector<bool> windowed(size_t(layers), true);
   for (int64_t l = 0; l < layers && period > 0; ++l)
     windowed[size_t(l)] = l % period < period - 1;
@@ -51,8 +51,12 @@ double defaultAttentionScale(const DecoderConfig &c, int64_t layers) {
   return 1 / std::sqrt(double(byWidth ? c.width / c.heads : c.headSize));
 }
 
-bool hasRope(const Family &family, int64_t layer) {
-  return family.noRopePeriod == 0 || (layer + 1) % family.noRopePeriod != 0;
+/// Returns which layers have RoPE if every `period`-th layer has none; 0: all layers.
+std::vector<bool> ropedLayers(int64_t layers, int64_t period) {
+  std::vector<bool> roped(size_t(layers), true);
+  for (int64_t l = 0; l < layers && period > 0; ++l)
+    roped[size_t(l)] = (l + 1) % period != 0;
+  return roped;
 }
 
 //===--- GGUF -------------------------------------------------------------===//
@@ -73,7 +77,7 @@ std::vector<bool> readGgufWindows(const ModelTable &table, const std::string &pr
   const std::string key = prefix + "attention.sliding_window_pattern";
   const MetaValue *pattern = table.find(key);
   if (!pattern || !pattern->isList)
-    return windowedLayers(family, layers, table.integer(key, 1, maxLayers, family.windowPeriod));
+    return windowedLayers(layers, table.integer(key, 1, maxLayers, family.windowPeriod));
   std::vector<int64_t> list = *table.integers(key, uint64_t(layers), 0, 1);
   return {list.begin(), list.end()};
 }
@@ -91,10 +95,11 @@ void readGgufLayers(const ModelTable &table, const std::string &prefix, int64_t 
   Rope global = readGgufRope(table, prefix, rotated, capacity, false), local = global;
   if (family.localRope)
     local = readGgufRope(table, prefix, rotated, capacity, true);
+  const std::vector<bool> roped = ropedLayers(layers, family.noRopePeriod);
   for (int64_t l = 0; l < layers; ++l) {
     LayerConfig layer;
     layer.window = windowed[size_t(l)] ? window : 0;
-    if (hasRope(family, l))
+    if (roped[size_t(l)])
       layer.rope = windowed[size_t(l)] ? local : global;
     c.layers.push_back(std::move(layer));
   }
@@ -145,44 +150,71 @@ const Family &familyOfFolder(const ModelTable &table) {
   return *family;
 }
 
-/// Returns which layers have a sliding window, by `layer_types`, or by a period and
-/// `max_window_layers`, the number of first layers without a window.
-std::vector<bool> readFolderWindows(const ModelTable &table, const Family &family, int64_t layers) {
-  if (const MetaValue *types = table.find("layer_types")) {
-    if (types->kind != runtime::MetaKind::String || types->size() != uint64_t(layers))
-      table.fail("metadata key 'layer_types': required: a string for each of " +
-                 std::to_string(layers) + " layers");
-    std::vector<bool> windowed;
-    for (std::string_view type : types->strings) {
-      if (type != "sliding_attention" && type != "full_attention")
-        table.fail("metadata key 'layer_types': required: full_attention or sliding_attention; "
-                   "found: '" +
-                   std::string(type.substr(0, 40)) + "'");
-      windowed.push_back(type == "sliding_attention");
-    }
-    return windowed;
+/// Reads which layers have a sliding window from `layer_types`, a list with a string per layer.
+std::vector<bool> readLayerTypes(const ModelTable &table, const MetaValue &types, int64_t layers) {
+  if (types.kind != runtime::MetaKind::String || types.size() != uint64_t(layers))
+    table.fail("metadata key 'layer_types': required: a string for each of " +
+               std::to_string(layers) + " layers");
+  std::vector<bool> windowed;
+  for (std::string_view type : types.strings) {
+    if (type != "sliding_attention" && type != "full_attention")
+      table.fail("metadata key 'layer_types': required: full_attention or sliding_attention; "
+                 "found: '" +
+                 std::string(type.substr(0, 40)) + "'");
+    windowed.push_back(type == "sliding_attention");
   }
-  int64_t period = table.integer("sliding_window_pattern", 1, maxLayers, family.windowPeriod);
-  std::vector<bool> windowed = windowedLayers(family, layers, period);
-  for (int64_t l = 0, first = table.integer("max_window_layers", 0, maxNumber, 0);
-       l < std::min(first, layers); ++l)
-    windowed[size_t(l)] = false;
   return windowed;
+}
+
+/// Returns which layers have a sliding window, according to Family::folderWindows. `roped`: the
+/// layers that have RoPE.
+std::vector<bool> readFolderWindows(const ModelTable &table, const Family &family,
+                                    std::vector<bool> roped) {
+  const auto layers = int64_t(roped.size());
+  const MetaValue *types = table.find("layer_types");
+  if (types && family.folderWindows != FolderWindows::All)
+    return readLayerTypes(table, *types, layers);
+  if (family.folderWindows == FolderWindows::Periodic)
+    return windowedLayers(
+        layers, table.integer("sliding_window_pattern", 1, maxLayers, family.windowPeriod));
+  if (family.folderWindows == FolderWindows::WithoutRope) {
+    roped.flip();
+    return roped;
+  }
+  std::vector<bool> windowed(roped.size(), true);
+  if (family.folderWindows == FolderWindows::Last) {
+    int64_t first = table.integer("max_window_layers", 0, maxNumber, family.maxWindowLayers);
+    std::fill_n(windowed.begin(), std::min(first, layers), false);
+  }
+  return windowed;
+}
+
+/// Returns the size of the sliding window; 0 if no layer has one.
+int64_t readFolderWindow(const ModelTable &table, const Family &family) {
+  if (family.folderWindows == FolderWindows::None)
+    return 0;
+  if (family.optionalWindow && !table.boolean("use_sliding_window", false))
+    return 0;
+  return table.integer("sliding_window", 0, maxContext, 0);
+}
+
+/// Returns which layers have RoPE.
+std::vector<bool> readRopedLayers(const ModelTable &table, const Family &family, int64_t layers) {
+  if (!family.noRopePeriod)
+    return ropedLayers(layers, 0);
+  if (auto list = table.integers("no_rope_layers", uint64_t(layers), 0, 1))
+    return {list->begin(), list->end()};
+  return ropedLayers(layers,
+                     table.integer("no_rope_layer_interval", 1, maxLayers, family.noRopePeriod));
 }
 
 void readFolderLayers(const ModelTable &table, int64_t layers, int64_t capacity, DecoderConfig &c) {
   const Family &family = *c.family;
-  int64_t window = table.integer("sliding_window", 0, maxContext, 0);
-  if (!table.boolean("use_sliding_window", !family.optionalWindow))
-    window = 0;
+  const std::vector<bool> roped = readRopedLayers(table, family, layers);
+  const int64_t window = readFolderWindow(table, family);
   std::vector<bool> windowed(size_t(layers), false);
   if (window)
-    windowed = readFolderWindows(table, family, layers);
-  std::vector<int64_t> roped(size_t(layers), 1);
-  for (int64_t l = 0; l < layers; ++l)
-    roped[size_t(l)] = hasRope(family, l);
-  if (family.noRopePeriod && table.find("no_rope_layers"))
-    roped = *table.integers("no_rope_layers", uint64_t(layers), 0, 1);
+    windowed = readFolderWindows(table, family, roped);
   Rope global = readHuggingFaceRope(table, c.headSize, c.context, capacity, false), local = global;
   if (family.localRope)
     local = readHuggingFaceRope(table, c.headSize, c.context, capacity, true);

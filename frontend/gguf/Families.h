@@ -18,6 +18,15 @@ namespace dlc::gguf {
 /// Activation function of the gate in the feed-forward network.
 enum class GateActivation : uint8_t { Silu, GeluTanh };
 
+/// Layers of Hugging Face folders that have a sliding window, as transformers selects them.
+enum class FolderWindows : uint8_t {
+  None,        ///< no layer; `sliding_window` is ignored
+  All,         ///< all layers; `layer_types` is ignored
+  Periodic,    ///< by `layer_types`, `sliding_window_pattern` or Family::windowPeriod
+  Last,        ///< by `layer_types`, or all layers except the first `max_window_layers`
+  WithoutRope, ///< by `layer_types`, or the layers without RoPE
+};
+
 /// Properties of a family of decoders.
 struct Family {
   /// Value of `general.architecture` in GGUF files; empty if GGUF files store the models of the
@@ -43,8 +52,11 @@ struct Family {
   /// Default of the sliding window in GGUF files.
   int64_t window = 0;
   /// Layer l has a sliding window if l % windowPeriod < windowPeriod - 1. 0: no layer has a window
-  /// in GGUF files, and all layers have one in Hugging Face folders that specify a window.
+  /// in GGUF files.
   int64_t windowPeriod = 0;
+  FolderWindows folderWindows = FolderWindows::None;
+  /// Default of `max_window_layers` (FolderWindows::Last).
+  int64_t maxWindowLayers = 0;
   /// Whether layers of Hugging Face folders have a sliding window only if `use_sliding_window` is
   /// set.
   bool optionalWindow = false;
@@ -52,7 +64,8 @@ struct Family {
   double attentionCap = 0, finalCap = 0;
   /// Whether layers with a sliding window have their own RoPE base, without scaling.
   bool localRope = false;
-  /// If not 0, each layer l with (l + 1) % noRopePeriod == 0 has no RoPE.
+  /// If not 0, each layer l with (l + 1) % noRopePeriod == 0 has no RoPE. Default of
+  /// `no_rope_layer_interval` in Hugging Face folders.
   int64_t noRopePeriod = 0;
   /// Number of layers of the one model of the family that scales attention scores by
   /// 1 / sqrt(embedding length / heads). Other models scale by 1 / sqrt(head size). GGUF files do

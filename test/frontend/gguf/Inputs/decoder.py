@@ -41,6 +41,8 @@ def frequencies(o, w, layer, capacity):
 
 
 def slides(o, layer):
+    if "windowed" in o:
+        return layer in o["windowed"]
     return "window" in o and (o["period"] == 0 or layer % o["period"] < o["period"] - 1)
 
 

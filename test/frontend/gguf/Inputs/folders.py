@@ -32,6 +32,8 @@ GEMMA = {
     "ffn_norm": "pre_feedforward_layernorm",
     "post_ffw_norm": "post_feedforward_layernorm",
 }
+# Members of MODELS that are options of decoder.py.
+OPTIONS = ("window", "period", "windowed")
 SLIDING, FULL = "sliding_attention", "full_attention"
 # Per folder: the model of families.py, and members of config.json. All windows and divisors of the model must be here again.
 MODELS = {
@@ -97,6 +99,22 @@ MODELS = {
             },
         ),
     ),
+    "llama-window": ("llama", dict(sliding_window=4)),
+    "qwen2-window": ("qwen2", dict(use_sliding_window=True, sliding_window=4)),
+    "qwen3-window": (
+        "qwen3",
+        dict(
+            use_sliding_window=True,
+            sliding_window=4,
+            max_window_layers=2,
+            window=4,
+            windowed=[2, 3],
+        ),
+    ),
+    "smollm3-window": (
+        "smollm3",
+        dict(use_sliding_window=True, sliding_window=4, window=4, windowed=[3]),
+    ),
     "phi3": ("phi3", {}),
     "smollm3": ("smollm3", dict(no_rope_layers=[1, 1, 1, 0])),
 }
@@ -134,7 +152,7 @@ def write(folder, name, model, members):
     o, weights = families.make(model)
     o["neighbours"] = False
     members = dict(members)
-    o.update({k: members.pop(k) for k in ("window", "period") if k in members})
+    o.update({k: members.pop(k) for k in OPTIONS if k in members})
     if name == "llama3":
         o["factors"] = True
         divisors = llama3_divisors(o["head_size"], members["rope_scaling"])
