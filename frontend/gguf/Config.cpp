@@ -150,6 +150,11 @@ const Family &familyOfFolder(const ModelTable &table) {
   return *family;
 }
 
+/// Reads a number that is 0 if the value of the key is null.
+double readOptional(const ModelTable &table, const std::string &key, double fallback) {
+  return table.real(key, 0, maxNumber, table.nulls.contains(key) ? 0 : fallback);
+}
+
 /// Reads which layers have a sliding window from `layer_types`, a list with a string per layer.
 std::vector<bool> readLayerTypes(const ModelTable &table, const MetaValue &types, int64_t layers) {
   if (types.kind != runtime::MetaKind::String || types.size() != uint64_t(layers))
@@ -215,9 +220,9 @@ void readFolderLayers(const ModelTable &table, int64_t layers, int64_t capacity,
   std::vector<bool> windowed(size_t(layers), false);
   if (window)
     windowed = readFolderWindows(table, family, roped);
-  Rope global = readHuggingFaceRope(table, c.headSize, c.context, capacity, false), local = global;
+  Rope global = readHuggingFaceRope(table, c, capacity, false), local = global;
   if (family.localRope)
-    local = readHuggingFaceRope(table, c.headSize, c.context, capacity, true);
+    local = readHuggingFaceRope(table, c, capacity, true);
   for (int64_t l = 0; l < layers; ++l) {
     LayerConfig layer;
     layer.window = windowed[size_t(l)] ? window : 0;
@@ -255,11 +260,14 @@ DecoderConfig readFolderConfig(const ModelTable &table, int64_t capacity) {
   checkSizes(table, c);
   c.valueSize = c.headSize;
   c.eps = table.real("rms_norm_eps", 0, 1);
-  double scaled = table.real("query_pre_attn_scalar", 0.001, maxNumber, double(c.headSize));
+  const Family &family = *c.family;
+  auto scaled = double(c.headSize);
+  if (family.queryScalar)
+    scaled = table.real("query_pre_attn_scalar", 0.001, maxNumber, family.queryScalar);
   c.attentionScale = 1 / std::sqrt(scaled);
   c.embeddingScale = c.family->scaledEmbedding ? std::sqrt(double(c.width)) : 1;
-  c.attentionCap = table.real("attn_logit_softcapping", 0, maxNumber, 0);
-  c.finalCap = table.real("final_logit_softcapping", 0, maxNumber, 0);
+  c.attentionCap = readOptional(table, "attn_logit_softcapping", family.attentionCap);
+  c.finalCap = readOptional(table, "final_logit_softcapping", family.finalCap);
   readFolderLayers(table, layers, capacity, c);
   return c;
 }

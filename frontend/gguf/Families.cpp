@@ -32,6 +32,7 @@ static constexpr Family table[] = {
      .folderWindows = FolderWindows::Periodic,
      .attentionCap = 50,
      .finalCap = 30,
+     .queryScalar = 256,
      .widthScaledLayers = 46},
     {.architecture = "gemma3",
      .modelType = "gemma3_text",
@@ -42,6 +43,8 @@ static constexpr Family table[] = {
      .normAddsOne = true,
      .windowPeriod = 6,
      .folderWindows = FolderWindows::Periodic,
+     .queryScalar = 256,
+     .ropeBase = 1000000,
      .localRope = true,
      .widthScaledLayers = 62},
     {.architecture = "phi3",
@@ -53,6 +56,7 @@ static constexpr Family table[] = {
      .neighbourPairs = true,
      .folderWindows = FolderWindows::WithoutRope,
      .optionalWindow = true,
+     .ropeBase = 2000000,
      .noRopePeriod = 4},
 };
 

@@ -62,6 +62,10 @@ struct Family {
   bool optionalWindow = false;
   /// Defaults of the soft caps of attention scores and of logits; 0: no cap.
   double attentionCap = 0, finalCap = 0;
+  /// Default of `query_pre_attn_scalar` in Hugging Face folders; 0: the family has no such key.
+  double queryScalar = 0;
+  /// Default of `rope_theta` in Hugging Face folders.
+  double ropeBase = 10000;
   /// Whether layers with a sliding window have their own RoPE base, without scaling.
   bool localRope = false;
   /// If not 0, each layer l with (l + 1) % noRopePeriod == 0 has no RoPE. Default of

@@ -141,8 +141,9 @@ Rope readGgufRope(const ModelTable &table, const std::string &prefix, int64_t ro
   return makeRope(frequencies, magnitude * yarnMagnitude(factor));
 }
 
-Rope readHuggingFaceRope(const ModelTable &table, int64_t headSize, int64_t context,
-                         int64_t capacity, bool isLocal) {
+Rope readHuggingFaceRope(const ModelTable &table, const DecoderConfig &config, int64_t capacity,
+                         bool isLocal) {
+  const auto context = double(config.context);
   // transformers 5 stores all RoPE parameters in one object, or in one object per layer type. Older
   // versions store them in top-level keys and in `rope_scaling`.
   std::string object = "rope_parameters.";
@@ -152,25 +153,26 @@ Rope readHuggingFaceRope(const ModelTable &table, int64_t headSize, int64_t cont
   if (!isCurrent)
     object = "rope_scaling.";
   double base = isCurrent ? table.real(object + "rope_theta", 1, maxBase)
-                          : table.real("rope_theta", 1, maxBase, 10000);
+                          : table.real("rope_theta", 1, maxBase, config.family->ropeBase);
   if (!isCurrent && isLocal)
     base = table.real("rope_local_base_freq", 1, maxBase, 10000);
   double part = isCurrent ? table.real(object + "partial_rotary_factor", 0, 1, 1)
                           : table.real("partial_rotary_factor", 0, 1, 1);
-  std::vector<double> frequencies = ropeFrequencies(base, int64_t(part * double(headSize)) / 2 * 2);
+  std::vector<double> frequencies =
+      ropeFrequencies(base, int64_t(part * double(config.headSize)) / 2 * 2);
   std::string type = table.string(object + "rope_type", table.string(object + "type", "default"));
   if (type == "default" || (!isCurrent && isLocal))
     return makeRope(frequencies, 1);
   const double original =
       table.real(object + "original_max_position_embeddings", 1, 1e12,
-                 table.real("original_max_position_embeddings", 1, 1e12, double(context)));
+                 table.real("original_max_position_embeddings", 1, 1e12, context));
   if (type == "longrope" || type == "su") {
     divideFrequencies(
         frequencies,
         readDivisorList(table,
                         object + (double(capacity) > original ? "long_factor" : "short_factor"),
                         frequencies.size()));
-    double factor = double(context) / original;
+    double factor = context / original;
     double magnitude =
         factor <= 1 || original <= 1 ? 1 : std::sqrt(1 + std::log(factor) / std::log(original));
     return makeRope(frequencies, table.real(object + "attention_factor", 0, maxFactor, magnitude));

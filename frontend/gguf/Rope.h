@@ -33,8 +33,9 @@ Rope makeRope(const std::vector<double> &frequencies, double magnitude);
 /// `isLocal`: the layer has a sliding window and its own base (Family::localRope).
 Rope readGgufRope(const runtime::ModelTable &table, const std::string &prefix, int64_t rotated,
                   int64_t capacity, bool isLocal);
-/// Reads the RoPE parameters of a layer from a config.json.
-Rope readHuggingFaceRope(const runtime::ModelTable &table, int64_t headSize, int64_t context,
+/// Reads the RoPE parameters of a layer from a config.json. Uses the family, the context length and
+/// the head size of `config`.
+Rope readHuggingFaceRope(const runtime::ModelTable &table, const DecoderConfig &config,
                          int64_t capacity, bool isLocal);
 
 } // namespace dlc::gguf

@@ -108,7 +108,9 @@ void flatten(ModelTable &table, ConfigValues &memory, const json &object,
       for (const json &element : value)
         elements.push_back(&element);
       addValue(table, memory, key, elements, true);
-    } else if (!value.is_null()) {
+    } else if (value.is_null()) {
+      table.nulls.insert(key);
+    } else {
       addValue(table, memory, key, {&value}, false);
     }
   }

@@ -15,6 +15,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,6 +72,8 @@ public:
   ModelFormat format = ModelFormat::Gguf;
   std::map<std::string, MetaValue, std::less<>> metadata;
   std::map<std::string, ModelTensor, std::less<>> tensors;
+  /// Keys of a config.json whose value is null. `metadata` does not contain them.
+  std::set<std::string, std::less<>> nulls;
   /// Owners of the memory of strings and numbers in `metadata`.
   std::vector<std::shared_ptr<const void>> owners;
 

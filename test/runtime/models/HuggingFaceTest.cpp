@@ -63,6 +63,7 @@ TEST_F(HuggingFace, ConfigurationIsFlattened) {
   EXPECT_THAT(*table.integers("eos_token_id", 2, 0, 9), testing::ElementsAre(1, 2));
   EXPECT_THAT(table.find("layer_types")->strings, testing::ElementsAre("a", "b"));
   EXPECT_FALSE(table.find("mixed") || table.find("none"));
+  EXPECT_THAT(table.nulls, testing::ElementsAre("none"));
   EXPECT_EQ(table.findTensor("w")->format, BlockFormat::BF16);
 }
 

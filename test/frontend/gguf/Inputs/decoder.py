@@ -15,8 +15,8 @@ def frequencies(o, w, layer, capacity):
         return None, 1
     i = np.arange(size // 2)
     if o.get("local") and slides(o, layer):
-        return 500.0 ** (-2 * i / size), 1
-    f, magnitude = 10000.0 ** (-2 * i / size), 1
+        return o.get("local_base", 500.0) ** (-2 * i / size), 1
+    f, magnitude = o.get("base", 10000.0) ** (-2 * i / size), 1
     if o.get("factors"):
         f = f / w["rope_freqs.weight"]
     if o.get("long"):
@@ -85,8 +85,8 @@ def attention(o, w, x, layer, capacity):
         first = max(0, t + 1 - o["window"]) if slides(o, layer) else 0
         for h in range(HEADS):
             g = h * KV // HEADS
-            scores = k[first : t + 1, g] @ q[t, h] / np.sqrt(size)
-            if "caps" in o:
+            scores = k[first : t + 1, g] @ q[t, h] / np.sqrt(o.get("scalar", size))
+            if o.get("caps"):
                 scores = o["caps"][0] * np.tanh(scores / o["caps"][0])
             e = np.exp(scores - scores.max())
             out[t, h] = e / e.sum() @ v[first : t + 1, g]
@@ -116,4 +116,4 @@ def logits(o, w, ids, capacity):
         y = feed_forward(o, w, norm(x, w[p + "ffn_norm.weight"]), layer)
         x = x + (norm(y, w[p + "post_ffw_norm.weight"]) if o.get("post") else y)
     y = norm(x, w["output_norm.weight"]) @ w.get("output.weight", w["token_embd.weight"]).T
-    return o["caps"][1] * np.tanh(y / o["caps"][1]) if "caps" in o else y
+    return o["caps"][1] * np.tanh(y / o["caps"][1]) if o.get("caps") else y

@@ -33,7 +33,9 @@ GEMMA = {
     "post_ffw_norm": "post_feedforward_layernorm",
 }
 # Members of MODELS that are options of decoder.py.
-OPTIONS = ("window", "period", "windowed")
+OPTIONS = ("window", "period", "windowed", "scalar", "caps", "base", "local_base")
+# Value of a member that config.json does not contain.
+MISSING = ()
 SLIDING, FULL = "sliding_attention", "full_attention"
 # Per folder: the model of families.py, and members of config.json. All windows and divisors of the model must be here again.
 MODELS = {
@@ -75,6 +77,29 @@ MODELS = {
             final_logit_softcapping=3.0,
         ),
     ),
+    "gemma2-defaults": ("gemma2", dict(sliding_window=5, scalar=256, caps=(50.0, 30.0))),
+    "gemma2-uncapped": (
+        "gemma2",
+        dict(
+            sliding_window=5,
+            query_pre_attn_scalar=16,
+            attn_logit_softcapping=None,
+            final_logit_softcapping=None,
+            caps=None,
+        ),
+    ),
+    "gemma3-defaults": (
+        "gemma3",
+        dict(
+            model_type="gemma3_text",
+            sliding_window=5,
+            sliding_window_pattern=2,
+            rope_theta=MISSING,
+            scalar=256,
+            base=1e6,
+            local_base=10000.0,
+        ),
+    ),
     "gemma3": (
         "gemma3",
         dict(
@@ -111,6 +136,7 @@ MODELS = {
             windowed=[2, 3],
         ),
     ),
+    "smollm3-defaults": ("smollm3", dict(rope_theta=MISSING, base=2e6)),
     "smollm3-window": (
         "smollm3",
         dict(use_sliding_window=True, sliding_window=4, window=4, windowed=[3]),
@@ -170,6 +196,7 @@ def write(folder, name, model, members):
         tie_word_embeddings="output.weight" not in weights,
     )
     config.update(members)
+    config = {k: v for k, v in config.items() if v is not MISSING}
     names, tensors, stored = dict(NAMES, **(GEMMA if o.get("post") else {})), {}, {}
     if o.get("fused"):
         names["ffn_up"] = "mlp.gate_up_proj"
