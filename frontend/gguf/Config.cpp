@@ -200,7 +200,8 @@ int64_t readFolderWindow(const ModelTable &table, const Family &family) {
     return 0;
   if (family.optionalWindow && !table.boolean("use_sliding_window", false))
     return 0;
-  return table.integer("sliding_window", 0, maxContext, 0);
+  const char *key = "sliding_window";
+  return table.integer(key, 0, maxContext, table.nulls.contains(key) ? 0 : family.folderWindow);
 }
 
 /// Returns which layers have RoPE.

@@ -55,6 +55,8 @@ struct Family {
   /// in GGUF files.
   int64_t windowPeriod = 0;
   FolderWindows folderWindows = FolderWindows::None;
+  /// Default of `sliding_window` in Hugging Face folders; 0: no window.
+  int64_t folderWindow = 0;
   /// Default of `max_window_layers` (FolderWindows::Last).
   int64_t maxWindowLayers = 0;
   /// Whether layers of Hugging Face folders have a sliding window only if `use_sliding_window` is

@@ -64,6 +64,8 @@ MODELS = {
             )
         ),
     ),
+    "mistral-defaults": ("mistral", dict(model_type="mistral")),
+    "mistral-null": ("mistral", dict(model_type="mistral", sliding_window=None)),
     "mistral": ("mistral", dict(model_type="mistral", sliding_window=6, window=6, period=0)),
     "qwen2": ("qwen2", dict(use_sliding_window=False, sliding_window=4, max_window_layers=2)),
     "qwen3": ("qwen3", dict(sliding_window=4)),
