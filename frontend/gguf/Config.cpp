@@ -124,7 +124,8 @@ DecoderConfig readGgufConfig(const ModelTable &table, int64_t capacity) {
   c.kvHeads = uniform(table, attention + "head_count_kv", layers, maxHeads, c.heads);
   c.headSize = table.integer(attention + "key_length", 1, maxHeadSize, c.width / c.heads);
   checkSizes(table, c);
-  c.valueSize = table.integer(attention + "value_length", 1, maxHeadSize, c.headSize);
+  // The default does not depend on key_length, as the specification of GGUF requires.
+  c.valueSize = table.integer(attention + "value_length", 1, maxHeadSize, c.width / c.heads);
   c.eps = table.real(attention + "layer_norm_rms_epsilon", 0, 1);
   c.attentionScale = table.real(attention + "scale", 0, maxNumber, 0);
   if (c.attentionScale == 0)

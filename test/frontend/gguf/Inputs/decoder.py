@@ -76,11 +76,12 @@ def attention(o, w, x, layer, capacity):
         )
     else:
         parts = [x @ w[p + f"attn_{n}.weight"].T + w.get(p + f"attn_{n}.bias", 0) for n in "qkv"]
-    q, k, v = (y.reshape(tokens, -1, size) for y in parts)
+    q, k = (y.reshape(tokens, -1, size) for y in parts[:2])
+    v = parts[2].reshape(tokens, KV, -1)
     if o.get("qk_norms"):
         q, k = norm(q, w[p + "attn_q_norm.weight"]), norm(k, w[p + "attn_k_norm.weight"])
     q, k = rotate(o, w, q, layer, capacity), rotate(o, w, k, layer, capacity)
-    out = np.empty((tokens, HEADS, size))
+    out = np.empty((tokens, HEADS, v.shape[-1]))
     for t in range(tokens):
         first = max(0, t + 1 - o["window"]) if slides(o, layer) else 0
         for h in range(HEADS):

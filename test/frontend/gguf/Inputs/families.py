@@ -14,6 +14,8 @@ import numpy as np
 from gguf import GGMLQuantizationType as Q
 
 WIDTH, HIDDEN, LAYERS, HEADS, KV, VOCABULARY, CONTEXT = 64, 96, 4, 4, 2, 96, 64
+# A model without value_length. llama.cpp requires heads of keys and of values of the same size for llama.
+VALUES = dict(neighbours=True, head_size=32, value_size=WIDTH // HEADS)
 BLOCKS = "F16 BF16 Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 MXFP4".split()
 # Per family: what decoder.py needs to know.
 FAMILIES = {
@@ -36,7 +38,9 @@ FAMILIES = {
 
 def make(name, seed=3):
     """Returns the options and the f32 weights of a model."""
-    o = dict(FAMILIES[name], name=name, arch=name.split("-")[0].replace("mistral", "llama"))
+    o = dict(
+        FAMILIES.get(name, VALUES), name=name, arch=name.split("-")[0].replace("mistral", "llama")
+    )
     o.setdefault("head_size", WIDTH // HEADS)
     generator = np.random.default_rng(seed)
 
@@ -57,7 +61,7 @@ def make(name, seed=3):
     if o.get("long"):
         for kind in ("short", "long"):
             w[f"rope_factors_{kind}.weight"] = (1 + generator.random(size // 2)).astype(np.float32)
-    q, kv = HEADS * size, KV * size
+    q, kv, values = HEADS * size, KV * size, o.get("value_size", size)
     for layer in range(LAYERS):
         p = f"blk.{layer}."
         w[p + "attn_norm.weight"], w[p + "ffn_norm.weight"] = norm(WIDTH), norm(WIDTH)
@@ -65,7 +69,7 @@ def make(name, seed=3):
             w[p + "attn_qkv.weight"] = normal(q + 2 * kv, WIDTH)
             w[p + "ffn_up.weight"] = normal(2 * HIDDEN, WIDTH)
         else:
-            for key, rows in (("q", q), ("k", kv), ("v", kv)):
+            for key, rows in (("q", q), ("k", kv), ("v", KV * values)):
                 w[p + f"attn_{key}.weight"] = normal(rows, WIDTH)
                 if o.get("biases"):
                     w[p + f"attn_{key}.bias"] = normal(rows, scale=0.5)
@@ -73,7 +77,7 @@ def make(name, seed=3):
                 normal(HIDDEN, WIDTH),
                 normal(HIDDEN, WIDTH),
             )
-        w[p + "attn_output.weight"] = normal(WIDTH, q)
+        w[p + "attn_output.weight"] = normal(WIDTH, HEADS * values)
         w[p + "ffn_down.weight"] = normal(WIDTH, HIDDEN)
         if o.get("qk_norms"):
             w[p + "attn_q_norm.weight"], w[p + "attn_k_norm.weight"] = norm(size), norm(size)
@@ -107,7 +111,8 @@ def write_gguf(path, o, weights, kind="F32"):
     writer.add_head_count(HEADS)
     writer.add_head_count_kv(KV)
     writer.add_key_length(o["head_size"])
-    writer.add_value_length(o["head_size"])
+    if "value_size" not in o:
+        writer.add_value_length(o["head_size"])
     writer.add_rope_dimension_count(o["head_size"])
     writer.add_layer_norm_rms_eps(1e-5)
     writer.add_rope_freq_base(10000.0)
@@ -140,7 +145,7 @@ def write_gguf(path, o, weights, kind="F32"):
 
 def main():
     folder = pathlib.Path(sys.argv[1])
-    for name in FAMILIES:
+    for name in [*FAMILIES, *(["llama-values"] if "--formats" in sys.argv else [])]:
         o, weights = make(name)
         stored = write_gguf(folder / f"{name}.gguf", o, weights)
         np.savez(folder / f"{name}.npz", **stored)
