@@ -133,6 +133,20 @@ void AtomicFile::write(const void *data, size_t bytes) {
   }
 }
 
+void AtomicFile::rewrite(uint64_t offset, const void *data, size_t bytes) {
+  const char *from = static_cast<const char *>(data);
+  while (bytes > 0) {
+    ssize_t done = pwrite(descriptor, from, bytes, off_t(offset));
+    if (done < 0 && errno == EINTR)
+      continue;
+    if (done < 0)
+      failHere("write");
+    from += done;
+    bytes -= static_cast<size_t>(done);
+    offset += static_cast<uint64_t>(done);
+  }
+}
+
 void AtomicFile::padTo(uint64_t offset) {
   static const char zeros[4096] = {};
   while (at < offset)

@@ -25,6 +25,10 @@ public:
   /// Pads the file with zero bytes up to `offset`.
   void padTo(uint64_t offset);
   uint64_t position() const { return at; }
+  /// Returns whether rewrite() is supported: not for pipes and devices.
+  bool isRewritable() const { return !temporary.empty(); }
+  /// Replaces bytes at an offset that were already written. The position does not change.
+  void rewrite(uint64_t offset, const void *data, size_t bytes);
   void commit();
 
 private:

@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace dlc;
 using namespace dlc::test;
 using runtime::NpyArray;
+using runtime::NpyRows;
 using runtime::parseNpy;
 using runtime::readNpy;
 using runtime::writeNpy;
@@ -88,6 +92,45 @@ TEST(Npy, PackedIntegersHaveBytesInFiles) {
   // Other types are left to the caller's checks.
   EXPECT_EQ(packArray(large, DType::I4, "").dtype, DType::U8);
   EXPECT_EQ(packArray(large, DType::F32, "").dtype, DType::U8);
+}
+
+TEST(Npy, RowsAreWrittenBeforeTheirNumberIsKnown) {
+  TemporaryFolder folder;
+  const std::string path = folder / "rows.npy";
+  const float row[] = {1, 2, 3};
+  for (int64_t count : {0, 1, 200}) {
+    NpyRows rows(path, DType::F32, 3);
+    for (int64_t i = 0; i < count; ++i)
+      rows.append(row);
+    rows.commit();
+    const NpyArray back = readNpy(path);
+    EXPECT_EQ(back.dtype, DType::F32);
+    EXPECT_EQ(back.shape, (std::vector<int64_t>{count, 3}));
+    const auto *values = static_cast<const float *>(back.data.data);
+    for (int64_t i = 0; i < 3 * count; ++i)
+      ASSERT_EQ(values[i], row[i % 3]);
+  }
+  // A writer without commit() keeps the previous file.
+  NpyRows(path, DType::F32, 3).append(row);
+  EXPECT_EQ(readNpy(path).shape[0], 200);
+}
+
+TEST(Npy, RowsOfAPipeAreWrittenByCommit) {
+  TemporaryFolder folder;
+  const std::string path = folder / "pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  NpyRows rows(path, DType::F32, 3);
+  const float row[] = {1, 2, 3};
+  rows.append(row);
+  rows.commit();
+  std::vector<uint8_t> bytes(4096);
+  const ssize_t size = read(reader, bytes.data(), bytes.size());
+  close(reader);
+  ASSERT_GT(size, 0);
+  bytes.resize(size_t(size));
+  EXPECT_EQ(parse(bytes).shape, (std::vector<int64_t>{1, 3}));
 }
 
 TEST(Npy, FortranOrder) {

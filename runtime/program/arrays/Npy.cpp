@@ -1,13 +1,14 @@
 //===- Npy.cpp - reads and writes NumPy .npy files ---------------------------===//
 #include "runtime/program/arrays/Npy.h"
 
-#include "runtime/program/AtomicFile.h"
 #include "runtime/program/MappedFile.h"
 #include "runtime/program/Message.h"
 #include "runtime/program/Packed.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -196,6 +197,27 @@ Span packToSpan(const NpyArray &array) {
   return copyToOwnedSpan(packed.data(), packed.size());
 }
 
+/// Returns the header of a file, padded with spaces to at least `minBytes`.
+std::string makeHeader(DType dtype, const std::vector<int64_t> &shape, size_t minBytes = 0) {
+  std::string dims;
+  for (int64_t dim : shape)
+    dims += std::to_string(dim) + ", ";
+  // Python writes (3,) for one dimension and (3, 4) for more.
+  if (shape.size() == 1)
+    dims.pop_back();
+  else if (!shape.empty())
+    dims.resize(dims.size() - 2);
+  std::string text = message("{'descr': '", kDescrs[static_cast<int>(dtype)].descr,
+                             "', 'fortran_order': False, 'shape': (", dims, "), }");
+  const size_t start = kMagicBytes + 4;
+  size_t total = std::max((start + text.size() + 1 + 63) / 64 * 64, minBytes);
+  text.resize(total - start - 1, ' ');
+  text += '\n';
+  std::string header(kMagic, kMagicBytes);
+  header += {1, 0, static_cast<char>(text.size() & 255), static_cast<char>(text.size() >> 8)};
+  return header + text;
+}
+
 } // namespace
 
 NpyArray parseNpy(const Span &file, const std::string &name) {
@@ -257,12 +279,9 @@ NpyArray readNpy(const std::string &path) {
 
 void writeNpy(const std::string &path, DType dtype, const std::vector<int64_t> &shape,
               const void *data) {
-  std::string dims;
   size_t bytes = dtypeBytes(dtype);
-  for (int64_t dim : shape) {
-    dims += std::to_string(dim) + ", ";
+  for (int64_t dim : shape)
     bytes *= static_cast<size_t>(dim);
-  }
   std::vector<char> values;
   if (isPacked(dtype)) {
     values.resize(bytes);
@@ -270,23 +289,40 @@ void writeNpy(const std::string &path, DType dtype, const std::vector<int64_t> &
     data = values.data();
     dtype = unpackedType(dtype);
   }
-  // Python writes (3,) for one dimension and (3, 4) for more.
-  if (shape.size() == 1)
-    dims.pop_back();
-  else if (!shape.empty())
-    dims.resize(dims.size() - 2);
-  std::string header = message("{'descr': '", kDescrs[static_cast<int>(dtype)].descr,
-                               "', 'fortran_order': False, 'shape': (", dims, "), }");
-  size_t total = (kMagicBytes + 4 + header.size() + 1 + 63) / 64 * 64;
-  header.resize(total - kMagicBytes - 4 - 1, ' ');
-  header += '\n';
+  const std::string header = makeHeader(dtype, shape);
   AtomicFile file(path);
-  file.write(kMagic, kMagicBytes);
-  const uint8_t prefix[4] = {1, 0, static_cast<uint8_t>(header.size() & 255),
-                             static_cast<uint8_t>(header.size() >> 8)};
-  file.write(prefix, 4);
   file.write(header.data(), header.size());
   file.write(data, bytes);
+  file.commit();
+}
+
+NpyRows::NpyRows(const std::string &path, DType dtype, int64_t rowLength)
+    : file(path), dtype(dtype), rowLength(rowLength) {
+  if (!file.isRewritable())
+    return;
+  // Reserves the size of the header with the largest number of rows.
+  headerBytes = makeHeader(dtype, {std::numeric_limits<int64_t>::max(), rowLength}).size();
+  file.padTo(headerBytes);
+}
+
+void NpyRows::append(const void *row) {
+  const size_t bytes = static_cast<size_t>(rowLength) * dtypeBytes(dtype);
+  const char *from = static_cast<const char *>(row);
+  if (file.isRewritable())
+    file.write(from, bytes);
+  else
+    kept.insert(kept.end(), from, from + bytes);
+  ++rows;
+}
+
+void NpyRows::commit() {
+  const std::string header = makeHeader(dtype, {rows, rowLength}, headerBytes);
+  if (file.isRewritable()) {
+    file.rewrite(0, header.data(), header.size());
+  } else {
+    file.write(header.data(), header.size());
+    file.write(kept.data(), kept.size());
+  }
   file.commit();
 }
 

@@ -13,6 +13,7 @@
 #define DLC_RUNTIME_PROGRAM_ARRAYS_NPY_H
 
 #include "dlc/DType.h"
+#include "runtime/program/AtomicFile.h"
 #include "runtime/program/Program.h"
 
 #include <cstdint>
@@ -38,6 +39,25 @@ DLC_EXPORT NpyArray packArray(const NpyArray &array, DType dtype, const std::str
 /// Writes an .npy file atomically. `data` is contiguous in C order.
 DLC_EXPORT void writeNpy(const std::string &path, DType dtype, const std::vector<int64_t> &shape,
                          const void *data);
+
+/// Writes an .npy file row by row, without the number of rows in advance. commit() rewrites the
+/// header. Pipes and devices do not support this: their rows are stored in memory until commit().
+/// Without commit(), no file is written. The functions throw dlc::Error.
+class DLC_EXPORT NpyRows {
+public:
+  /// `dtype` must not be a type of 4-bit integers.
+  NpyRows(const std::string &path, DType dtype, int64_t rowLength);
+  /// Appends a row of `rowLength` elements.
+  void append(const void *row);
+  void commit();
+
+private:
+  AtomicFile file;
+  DType dtype;
+  int64_t rowLength, rows = 0;
+  size_t headerBytes = 0;
+  std::vector<char> kept;
+};
 
 } // namespace dlc::runtime
 

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 
 namespace dlc::cli {
 namespace {
@@ -42,16 +43,18 @@ int generateCommand(const GenerateArguments &arguments) {
   std::vector<int64_t> prompt = parseIds(arguments.ids);
   LanguageModel model(arguments.model, {arguments.context, arguments.promptStep},
                       arguments.options);
+  std::optional<runtime::NpyRows> rows;
+  if (!arguments.logits.empty())
+    rows.emplace(arguments.logits, DType::F32, model.vocabulary());
   auto start = Clock::now();
   std::span<const float> logits = model.append(prompt);
   const double promptSeconds = secondsSince(start);
   start = Clock::now();
-  std::vector<float> allLogits;
   int64_t count = 0, steps = 0;
   bool isFull = false;
   while (count < arguments.maxTokens) {
-    if (!arguments.logits.empty())
-      allLogits.insert(allLogits.end(), logits.begin(), logits.end());
+    if (rows)
+      rows->append(logits.data());
     int64_t id = largestLogit(logits);
     if (model.endTokens().count(id) && !arguments.ignoreEnd)
       break;
@@ -68,10 +71,8 @@ int generateCommand(const GenerateArguments &arguments) {
   }
   std::printf("\n");
   const double seconds = secondsSince(start);
-  if (!arguments.logits.empty())
-    runtime::writeNpy(arguments.logits, DType::F32,
-                      {int64_t(allLogits.size()) / model.vocabulary(), model.vocabulary()},
-                      allLogits.data());
+  if (rows)
+    rows->commit();
   if (isFull)
     std::fprintf(stderr, "dlc: the context of %lld tokens is full\n",
                  static_cast<long long>(model.capacity()));
