@@ -52,8 +52,13 @@ struct Free {
 };
 using Memory = std::unique_ptr<uint8_t, Free>;
 Memory allocate(int64_t bytes) {
-  return Memory(
-      static_cast<uint8_t *>(std::aligned_alloc(4096, size_t(bytes + 8191) / 4096 * 4096)));
+  void *memory = std::aligned_alloc(4096, size_t(bytes + 8191) / 4096 * 4096);
+  if (!memory) {
+    std::fprintf(stderr, "dlc-quantized: cannot allocate %lld bytes; specify fewer MiB\n",
+                 static_cast<long long>(bytes));
+    std::exit(1);
+  }
+  return Memory(static_cast<uint8_t *>(memory));
 }
 
 double getSeconds(clockid_t clock) {
