@@ -24,6 +24,8 @@ struct SliceOfConcat : OpRewritePattern<SliceOp> {
     int64_t last = first + (op.getSize()[axis] - 1) * op.getStride()[axis];
     for (Value part : concat.getXs()) {
       int64_t size = shapeOf(part)[axis];
+      if (ShapedType::isDynamic(size))
+        return failure();
       if (std::min(first, last) >= before && std::max(first, last) < before + size) {
         SmallVector<int64_t> start(op.getStart());
         start[axis] -= before;
@@ -94,7 +96,8 @@ struct SplitReduceOfConcat : OpRewritePattern<ReduceOp> {
             found && found.getY().hasOneUse() && shapeOf(operand) == shapeOf(op.getX()))
           concat = found;
     if (!concat || concat.getXs().size() > most || !combines(op) ||
-        !llvm::is_contained(op.getAxes(), int64_t(concat.getAxis())))
+        !llvm::is_contained(op.getAxes(), int64_t(concat.getAxis())) ||
+        !llvm::all_of(concat.getXs(), [](Value part) { return typeOf(part).hasStaticShape(); }))
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
     int64_t offset = 0;
