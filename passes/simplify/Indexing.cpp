@@ -86,7 +86,7 @@ struct SinkBroadcast : OpTraitRewritePattern<Elementwise> {
     if (op->getNumOperands() != 1 || op->getNumResults() != 1)
       return failure();
     auto broadcast = op->getOperand(0).getDefiningOp<BroadcastOp>();
-    if (!broadcast || !broadcast.getY().hasOneUse())
+    if (!broadcast || !broadcast.getY().hasOneUse() || !typeOf(broadcast.getX()).hasStaticShape())
       return failure();
     RankedTensorType type = typeOf(op->getResult(0));
     auto small = makeTensorType(shapeOf(broadcast.getX()), type.getElementType(), deviceOf(type));

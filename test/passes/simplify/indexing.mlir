@@ -152,3 +152,16 @@ func.func @scatter_parts_of_rows(%x: tensor<5x8xf32>, %i: tensor<7x1xi64>, %u: t
   %y = dlc.scatter_elements add 0 %x, %e, %u : (tensor<5x8xf32>, tensor<7x4xi64>, tensor<7x4xf32>) -> tensor<5x8xf32>
   return %y : tensor<5x8xf32>
 }
+
+// -----
+
+// Broadcasts of tensors with sizes over symbols remain before the operation.
+// CHECK-LABEL: @symbolic_broadcast
+// CHECK: %[[B:.*]] = dlc.broadcast %arg0
+// CHECK: dlc.exp %[[B]]
+#batch = #size.symbol<"batch", "1..64">
+func.func @symbolic_broadcast(%x: tensor<?xf32, #size.dims<[#batch]>>) -> tensor<4x?xf32, #size.dims<[#batch]>> {
+  %0 = dlc.broadcast %x : (tensor<?xf32, #size.dims<[#batch]>>) -> tensor<4x?xf32, #size.dims<[#batch]>>
+  %1 = dlc.exp %0 : (tensor<4x?xf32, #size.dims<[#batch]>>) -> tensor<4x?xf32, #size.dims<[#batch]>>
+  return %1 : tensor<4x?xf32, #size.dims<[#batch]>>
+}
