@@ -14,8 +14,8 @@ constexpr llvm::StringLiteral kAny = "any";
 
 static bool isSupportedBoundaryLayout(RankedTensorType type, StringRef layout) {
   auto tag = Tag::parse(layout);
-  return tag && int64_t(tag->order.size()) == type.getRank() && tag->blockedDim < type.getRank() &&
-         !hasPartialBlock(staticShape(type), layout);
+  return tag && type.hasStaticShape() && int64_t(tag->order.size()) == type.getRank() &&
+         tag->blockedDim < type.getRank() && !hasPartialBlock(staticShape(type), layout);
 }
 
 LogicalResult applyArgumentLayouts(func::FuncOp function) {
@@ -29,8 +29,8 @@ LogicalResult applyArgumentLayouts(func::FuncOp function) {
         !isSupportedBoundaryLayout(type, layout.getValue()))
       return function.emitError()
              << "`dlc.layout` of argument " << argument.getArgNumber()
-             << ": required: a layout without padding, of a tensor on a CPU device; found " << asked
-             << " for " << argument.getType()
+             << ": required: a layout without padding, of a static tensor on a CPU device; found "
+             << asked << " for " << argument.getType()
              << "; remove it if the elements are in row-major order";
     argument.setType(withLayout(type, normalizeTag(layout.getValue())));
   }
