@@ -15,8 +15,8 @@ namespace {
 bool hasMonotonicIndices(GatherOp gather) {
   RankedTensorType x = typeOf(gather.getX()), indices = typeOf(gather.getIndices());
   constexpr int64_t most = 1 << 20;
-  if (!layoutOf(x).empty() || indices.getRank() != 1 || !indices.hasStaticShape() ||
-      staticElements(indices) > most)
+  if (!layoutOf(x).empty() || !x.hasStaticShape() || indices.getRank() != 1 ||
+      !indices.hasStaticShape() || staticElements(indices) > most)
     return false;
   std::optional<ref::Tensor> places = constantTensor(gather.getIndices());
   if (!places || places->size() == 0)

@@ -46,3 +46,16 @@ func.func @others(%x: tensor<64x6xf32>) -> (tensor<64x3xf32>, tensor<64x3xf32>, 
   %2 = dlc.gather 1 %x, %k : (tensor<64x6xf32>, tensor<3xi64>) -> tensor<64x3xf32>
   return %0, %1, %2 : tensor<64x3xf32>, tensor<64x3xf32>, tensor<64x3xf32>
 }
+
+// -----
+
+// Whether the indices are in range depends on the size of the symbol.
+// CHECK-LABEL: @symbol
+// CHECK: dlc.gather 0
+// CHECK-NOT: dlc.monotonic
+#batch = #size.symbol<"batch", "1..64">
+func.func @symbol(%x: tensor<?x4xf32, #size.dims<[#batch]>>) -> tensor<4x4xf32> {
+  %i = dlc.constant dense<[0, 0, 1, 1]> : tensor<4xi64>
+  %0 = dlc.gather 0 %x, %i : (tensor<?x4xf32, #size.dims<[#batch]>>, tensor<4xi64>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
