@@ -143,7 +143,11 @@ struct SpecializePass : PassWrapper<SpecializePass, OperationPass<ModuleOp>> {
             << "required: NAME=SIZE; found: '" << text << "'; write for example batch=4";
         return signalPassFailure();
       }
-      values[name.str()] = value;
+      if (!values.emplace(name.str(), value).second) {
+        getOperation().emitError() << "required: one size per symbol; found: a second size of '"
+                                   << name << "' in '" << text << "'; remove one of them";
+        return signalPassFailure();
+      }
     }
     if (failed(specializeSizes(getOperation(), values)))
       signalPassFailure();
