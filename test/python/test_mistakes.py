@@ -173,6 +173,11 @@ PYTHON = {
         TypeError,
         "input 'a': required: f32[2, 3]; found: a masked array, whose mask dlc would ignore; fill it first, as in x.filled(0)",
     ),
+    "a copy of a masked array": (
+        lambda net: dlc.to(np.ma.masked_array(f32(2, 3)), "cpu"),
+        TypeError,
+        "array: required: an array without a mask; found: a masked array, whose mask dlc would ignore; fill it first, as in x.filled(0)",
+    ),
     "a missing file": (
         lambda net: dlc.compile("none.onnx"),
         FileNotFoundError,

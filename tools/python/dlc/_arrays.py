@@ -86,6 +86,10 @@ def to(array: Any, device: str) -> Any:
     import numpy
 
     on_host = device in ("cpu", "cpu:0")
+    if isinstance(array, numpy.ndarray) and hasattr(array, "mask"):
+        raise TypeError(
+            "array: required: an array without a mask; found: a masked array, whose mask dlc would ignore; fill it first, as in x.filled(0)"
+        )
     if not isinstance(array, DeviceArray):
         host = numpy.asarray(array)
         if on_host:
