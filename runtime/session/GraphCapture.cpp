@@ -2,6 +2,7 @@
 #include "runtime/session/GraphCapture.h"
 
 #include <algorithm>
+#include <exception>
 
 namespace dlc::runtime {
 
@@ -23,15 +24,24 @@ void *GraphCapture::capture(void *stream, const Submit &plain) {
   if (device.table.capture_begin(device.handle, stream, error, sizeof error) != 0)
     return nullptr;
   bool whole = true;
+  std::exception_ptr exception;
   try {
     plain(stream);
   } catch (const Error &) {
     whole = false; // the error is reported when the commands are submitted one by one
+  } catch (...) {
+    // End the capture first, because a stream in capture executes nothing.
+    whole = false;
+    exception = std::current_exception();
   }
-  if (device.table.capture_end(device.handle, stream, &graph, error, sizeof error) != 0 || whole)
+  const bool hasEnded =
+      device.table.capture_end(device.handle, stream, &graph, error, sizeof error) == 0;
+  if (whole)
     return graph;
-  if (graph)
+  if (hasEnded && graph)
     device.table.graph_destroy(device.handle, graph);
+  if (exception)
+    std::rethrow_exception(exception);
   return nullptr;
 }
 
