@@ -76,6 +76,25 @@ def test_step_does_not_wait():
     assert losses[1].item() < losses[0].item()
 
 
+def test_learning_rates_change_in_another_stream():
+    """A step that is still waiting in its stream reads its own learning rate, not that of the next step in another stream."""
+    module, there, x, target = networks("mlp")
+    (here, one), (step, other) = (made(each, torch.optim.SGD) for each in (module, there))
+    inputs = x.to(DEVICE), target.to(DEVICE)
+    step.compile(*inputs)
+    gpu.synchronize()
+    streams = [gpu.Stream() for _ in range(3)]
+    for stream, rate in zip(streams, (0.01, 0.5, 0.25)):
+        one.param_groups[0]["lr"] = other.param_groups[0]["lr"] = rate
+        here(x, target)
+        with gpu.stream(stream):
+            step(*inputs)
+    for stream in streams:
+        stream.synchronize()
+    for key, wanted in module.state_dict().items():
+        close(there.state_dict()[key], wanted)
+
+
 def test_state_is_the_modules():
     """Parameters keep their addresses; values that are loaded into them are used by the next step."""
     module, there, x, target = networks("residual")

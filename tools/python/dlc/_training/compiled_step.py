@@ -75,6 +75,8 @@ class _StepSession:
         #: Learning rates by index of the program's input: tensors on the program's device, and the values stored in them.
         self._numbers = {i: torch.zeros((), device=self.device) for i in self._rates}
         self._values = dict.fromkeys(self._rates, 0.0)
+        #: End of the previous run in its stream, which reads the learning rates; None on the host and before the first run.
+        self._previous: torch.Event | None = None
         self._hold(step)
 
     def _hold(self, step: TrainStep) -> None:
@@ -124,6 +126,9 @@ class _StepSession:
         for at, group in self._rates.items():
             rate = optimizers.get_learning_rate(step.optimizer.param_groups[group])
             if rate != self._values[at]:
+                # The previous run may be in another stream, and read the old rate.
+                if self._previous is not None:
+                    torch.accelerator.current_stream(self.device).wait_event(self._previous)
                 self._numbers[at].fill_(rate)
                 self._values[at] = rate
 
@@ -202,6 +207,8 @@ class _StepSession:
         results = self._run(
             *[self._numbers[i] if at is None else tensors[at] for i, at in enumerate(self._tensors)]
         )
+        if self._rates and not device_kinds.is_host(self.device):
+            self._previous = torch.accelerator.current_stream(self.device).record_event()
         found = dict(zip(self._outputs, results if isinstance(results, tuple) else (results,)))
         step._steps += 1
         for each in self.bound:
