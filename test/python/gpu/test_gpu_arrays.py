@@ -278,6 +278,27 @@ def test_an_allocator(double):
             dlc.set_allocator("cuda:0", *wrong)
 
 
+def test_memory_of_an_allocator_in_another_stream():
+    """Earlier work in the stream of the allocation may use the memory, so another stream waits for this work."""
+    memory, first, other = Memory(512), Stream(), Stream()
+    Array.current = first
+    before = Array((2, 3), "float32", memory)
+    dlc.set_allocator("cuda:0", lambda size, stream: memory.address, lambda *_: None)
+    try:
+        before.write(ones(7))
+        made = dlc.empty((2, 3), stream=first)
+        assert made.address == memory.address
+        Array.current = other
+        taken = emulated.Namespace.from_dlpack(made)
+        taken.write(X)
+        synchronize(other)
+        synchronize(first)
+        assert (taken.read() == X).all()
+        del taken, made
+    finally:
+        dlc.set_allocator("cuda:0", None)
+
+
 def test_arrays_for_numpy_alone():
     for dtype in ("f16", "f32", "f64", "i8", "u8", "i16", "i32", "i64", "bool"):
         values = np.arange(12).reshape(3, 4).astype(dlc._arrays._NUMPY[dtype])

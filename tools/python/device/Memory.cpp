@@ -169,10 +169,21 @@ DeviceBlock::DeviceBlock(runtime::Device &device, uint64_t bytes, void *stream)
       bornIn(countForksHere()) {
   if (size == 0)
     return;
-  if (source)
-    address = source->allocate(size, stream);
-  else
+  if (!source) {
     DevicePool::of(device).take(*this);
+    return;
+  }
+  address = source->allocate(size, stream);
+  // Earlier work in the stream may still use the memory, and other streams must wait for it. Kinds
+  // without streams that are shared with callers have a null stream.
+  if (!stream)
+    return;
+  try {
+    earlier.push_back(runtime::DeviceEvent::recordOn(device, stream));
+  } catch (...) {
+    source->release(address, size, stream);
+    throw;
+  }
 }
 
 DeviceBlock::~DeviceBlock() {

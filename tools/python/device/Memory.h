@@ -51,7 +51,8 @@ private:
   void *address = nullptr;
   std::shared_ptr<runtime::DeviceAllocator> source; ///< null: the pool
   std::vector<std::shared_ptr<runtime::DeviceEvent>> uses;
-  /// Runs that used the memory for an earlier array, as far as they may be incomplete.
+  /// Runs that used the memory for an earlier array, as far as they may be incomplete. For memory
+  /// of the user's allocator: the work in the stream before the allocation.
   std::vector<std::shared_ptr<runtime::DeviceEvent>> earlier;
   bool isForeign = false, isOnlyInStream = false;
   unsigned bornIn; ///< number of forks at construction: a forked process cannot use the device
