@@ -158,14 +158,18 @@ bool Choice::takes(const std::string &argument, const char *value) {
 }
 
 std::vector<Case> Choice::of(const std::vector<Case> &all) const {
+  std::vector<std::string> selected, excluded;
+  for (size_t at = 0; at <= filter.size();) {
+    size_t end = std::min(filter.find(',', at), filter.size());
+    std::string part = filter.substr(at, end - at);
+    (part.starts_with('-') ? excluded : selected).push_back(part);
+    at = end + 1;
+  }
   auto matches = [&](const std::string &name) {
-    for (size_t at = 0; at <= filter.size();) {
-      size_t end = std::min(filter.find(',', at), filter.size());
-      if (name.find(filter.substr(at, end - at)) != std::string::npos)
-        return true;
-      at = end + 1;
-    }
-    return false;
+    auto contains = [&](const std::string &part) { return name.find(part) != std::string::npos; };
+    return std::any_of(selected.begin(), selected.end(), contains) &&
+           std::none_of(excluded.begin(), excluded.end(),
+                        [&](const std::string &part) { return contains(part.substr(1)); });
   };
   std::vector<Case> chosen;
   size_t matching = 0;

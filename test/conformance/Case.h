@@ -81,7 +81,7 @@ void fillTensor(ref::Tensor &tensor, const Fill &fill, uint64_t seed);
 /// Selection of the cases that a program runs.
 struct Choice {
   /// Comma-separated substrings. Selects the cases whose name contains at least one of them. The
-  /// empty string selects all cases.
+  /// empty string selects all cases. `-TEXT` excludes the cases whose name contains TEXT.
   std::string filter;
   /// Selects every `sample`-th of these cases, starting at index `from`.
   size_t sample = 1, from = 0;
