@@ -169,18 +169,19 @@ List splitAtSpaces(const Text &text, int64_t count) {
   size_t begin = 0;
   while (begin < view.size()) {
     size_t end = begin;
-    while (end < view.size() && !isWhitespace(decodeAt(view, end).value))
+    while (end < view.size() && !isSpace(decodeAt(view, end).value))
       end += decodeAt(view, end).length;
-    if (count-- == 0) {
+    if (count == 0) {
       // Python keeps the whitespace at the end of the last part.
       parts.emplace_back(rest.slice(begin));
       return parts;
     }
     parts.emplace_back(rest.slice(begin, end - begin));
     checkElements(parts.size());
-    while (end < view.size() && isWhitespace(decodeAt(view, end).value))
+    while (end < view.size() && isSpace(decodeAt(view, end).value))
       end += decodeAt(view, end).length;
     begin = end;
+    count -= count > 0;
   }
   return parts;
 }
@@ -200,7 +201,7 @@ template <bool fromRight> Value splitMethod(Call &call) {
     runtime::fail("the separator of '", call.node.name, "' is empty; pass a string");
   List parts;
   size_t begin = 0, end = text.bytes.size();
-  for (; count != 0; --count) {
+  for (; count != 0; count -= count > 0) {
     checkElements(parts.size() + 1);
     size_t at = std::string::npos;
     if (!fromRight)
@@ -223,14 +224,25 @@ template <bool fromRight> Value splitMethod(Call &call) {
   return parts;
 }
 
+/// Returns whether Python's `splitlines` splits at a character.
+bool endsLine(char32_t c) {
+  return (c >= 0x0A && c <= 0x0D) || (c >= 0x1C && c <= 0x1E) || c == 0x85 || c == 0x2028 ||
+         c == 0x2029;
+}
+
 Value splitLinesMethod(Call &call) {
   const Text &text = self(call);
   bool keep = call.flag(1, "keepends", false);
   List lines;
   for (size_t begin = 0; begin < text.bytes.size();) {
-    size_t end = std::min(text.bytes.find_first_of("\r\n", begin), text.bytes.size());
-    size_t next =
-        std::min(end + (text.bytes.compare(end, 2, "\r\n") == 0 ? 2 : 1), text.bytes.size());
+    size_t end = begin;
+    while (end < text.bytes.size() && !endsLine(decodeAt(text.bytes, end).value))
+      end += decodeAt(text.bytes, end).length;
+    size_t next = end;
+    if (text.bytes.compare(end, 2, "\r\n") == 0)
+      next += 2;
+    else if (end < text.bytes.size())
+      next += decodeAt(text.bytes, end).length;
     lines.emplace_back(text.slice(begin, (keep ? next : end) - begin));
     checkElements(lines.size());
     begin = next;
@@ -316,8 +328,9 @@ Value formatMethod(Call &call) {
     size_t end = bytes.find('}', i);
     std::string field = end == bytes.npos ? "{" : bytes.substr(i + 1, end - i - 1);
     size_t index = 0;
-    bool number = std::from_chars(field.data(), field.data() + field.size(), index).ptr ==
-                  field.data() + field.size();
+    auto [last, error] = std::from_chars(field.data(), field.data() + field.size(), index);
+    bool number = last == field.data() + field.size() && error == std::errc() &&
+                  index < call.arguments.size();
     if (field.find_first_of(".[]{:!") != field.npos)
       runtime::fail("the format field '", field, "' is not supported; use '{}' or a name");
     index = field.empty() ? next++ : number ? index + 1 : SIZE_MAX;

@@ -40,6 +40,8 @@ Builtin findMethod(std::string_view name);
 Builtin findFunction(std::string_view name);
 
 // Functions on text that filters and methods share.
+/// Returns whether Python's `str.isspace` holds for a character.
+bool isSpace(char32_t c);
 Text trimmed(const Text &text, const std::string *characters, bool left, bool right);
 Text replaced(const Text &text, const Text &from, const Text &to, int64_t count);
 Text changedCase(const Text &text, char32_t (*change)(char32_t));

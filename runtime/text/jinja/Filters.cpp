@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
+#include <locale>
+#include <sstream>
 
 namespace dlc::text::jinja {
 namespace {
@@ -192,6 +195,26 @@ Value filterBy(Call &call, bool member, bool expected) {
   return result;
 }
 
+/// Reads a number like Python's `float`. Returns infinity for numbers that are out of range.
+std::optional<double> readFloat(std::string_view text) {
+  bool plus = text.starts_with('+');
+  if (plus)
+    text.remove_prefix(1);
+  if (text.empty() || (plus && text[0] == '-') || text.find('(') != text.npos)
+    return std::nullopt;
+  double value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (end != text.data() + text.size() || error == std::errc::invalid_argument)
+    return std::nullopt;
+  if (error == std::errc())
+    return value;
+  // The stream distinguishes numbers that are too large from those that are too small.
+  std::istringstream stream{std::string(text)};
+  stream.imbue(std::locale::classic());
+  stream >> value;
+  return std::fabs(value) < 1 ? 0 : std::copysign(std::numeric_limits<double>::infinity(), value);
+}
+
 Value intFilter(Call &call) {
   const Value &value = call.operand();
   if (value.is(Value::Kind::Float))
@@ -199,15 +222,15 @@ Value intFilter(Call &call) {
   if (value.isNumber())
     return value.asInt();
   std::string text = trimmed(toText(value), nullptr, true, true).bytes;
-  double real = 0;
-  const char *end = text.data() + text.size();
-  if (!text.empty() && std::from_chars(text.data(), end, real).ptr == end &&
-      std::fabs(real) < 9e18) {
-    int64_t integer = 0;
-    bool whole = std::from_chars(text.data(), end, integer).ptr == end;
-    return whole ? integer : static_cast<int64_t>(real);
-  }
-  return call.integer(1, "default", 0);
+  std::optional<double> real = readFloat(text);
+  if (!real)
+    return call.integer(1, "default", 0);
+  int64_t integer = 0;
+  const char *digits = text.data() + text.starts_with('+'), *end = text.data() + text.size();
+  auto [last, error] = std::from_chars(digits, end, integer);
+  if (last == end && error == std::errc())
+    return integer;
+  return std::fabs(*real) < 9e18 ? static_cast<int64_t>(*real) : call.integer(1, "default", 0);
 }
 
 Value floatFilter(Call &call) {
@@ -215,10 +238,8 @@ Value floatFilter(Call &call) {
   if (value.isNumber())
     return value.asFloat();
   std::string text = trimmed(toText(value), nullptr, true, true).bytes;
-  double real = 0;
-  const char *end = text.data() + text.size();
-  if (!text.empty() && std::from_chars(text.data(), end, real).ptr == end)
-    return real;
+  if (std::optional<double> real = readFloat(text))
+    return *real;
   const Value *otherwise = call.find(1, "default");
   return otherwise ? *otherwise : Value(0.0);
 }

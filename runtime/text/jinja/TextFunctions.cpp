@@ -63,15 +63,18 @@ Text converted(const std::string &flags, char type, const Value &value) {
 
 } // namespace
 
+bool isSpace(char32_t c) {
+  // Python's whitespace includes the separators U+001C to U+001F.
+  return isWhitespace(c) || (c >= 0x1C && c <= 0x1F);
+}
+
 Text trimmed(const Text &text, const std::string *characters, bool left, bool right) {
   std::vector<size_t> begins = offsets(text.bytes);
   auto remove = [&](size_t i) {
     std::string_view one =
         std::string_view(text.bytes).substr(begins[i], begins[i + 1] - begins[i]);
-    // Python also strips the separators U+001C to U+001F.
-    char32_t c = decodeAt(one, 0).value;
     return characters ? characters->find(one) != std::string::npos
-                      : isWhitespace(c) || (c >= 0x1C && c <= 0x1F);
+                      : isSpace(decodeAt(one, 0).value);
   };
   size_t begin = 0, end = begins.size() - 1;
   while (left && begin < end && remove(begin))
@@ -87,7 +90,7 @@ Text replaced(const Text &text, const Text &from, const Text &to, int64_t count)
   if (from.bytes.empty()) {
     // An empty string occurs before each character and at the end.
     std::vector<size_t> begins = offsets(text.bytes);
-    for (size_t i = 0; i + 1 < begins.size() && count != 0; ++i, --count) {
+    for (size_t i = 0; i + 1 < begins.size() && count != 0; ++i, count -= count > 0) {
       result += to;
       result += text.slice(begin = begins[i], begins[i + 1] - begins[i]);
       begin = begins[i + 1];
@@ -97,7 +100,7 @@ Text replaced(const Text &text, const Text &from, const Text &to, int64_t count)
     return result += text.slice(begin);
   }
   for (size_t at; count != 0 && (at = text.bytes.find(from.bytes, begin)) != std::string::npos;
-       --count) {
+       count -= count > 0) {
     result += text.slice(begin, at - begin);
     result += to;
     begin = at + from.bytes.size();
@@ -131,9 +134,17 @@ Text formatted(const Text &format, const List &values) {
       continue;
     }
     size_t begin = ++i;
-    while (i < bytes.size() && i - begin < 8 &&
-           std::string_view("0123456789.-+ #").find(bytes[i]) != std::string::npos)
+    auto skip = [&](std::string_view characters) {
+      while (i < bytes.size() && i - begin < 8 && characters.find(bytes[i]) != characters.npos)
+        ++i;
+    };
+    // Flags, width and precision.
+    skip("-+ #0");
+    skip("0123456789");
+    if (i < bytes.size() && bytes[i] == '.') {
       ++i;
+      skip("0123456789");
+    }
     char type = i < bytes.size() ? bytes[i] : ' ';
     if (type == '%' && i == begin) {
       result.append("%", format, i);

@@ -88,6 +88,32 @@ TEST(Template, AppliesFilters) {
   EXPECT_EQ(render("{{ nothing | default('d') }} {{ '' | default('e', true) }}"), "d e");
 }
 
+TEST(Template, SplitsTextLikePython) {
+  EXPECT_EQ(render("{{ x.splitlines() | join('|') }}",
+                   R"({"x": "a\u000bb\fc\u001cd\u0085e\u2028f\u2029g\r\nh\ri"})"),
+            "a|b|c|d|e|f|g|h|i");
+  EXPECT_EQ(render("{{ x.splitlines(true) | length }}", R"({"x": "a\u2028\r\n"})"), "2");
+  EXPECT_EQ(render("{{ x.split() | join('|') }}", R"({"x": "a\u001cb\u001f c"})"), "a|b|c");
+  EXPECT_EQ(render("{{ 'a b'.split(none, -9223372036854775807 - 1) | join('|') }} "
+                   "{{ 'a-b'.split('-', -9223372036854775807 - 1) | join('|') }} "
+                   "{{ 'aa' | replace('a', 'b', -9223372036854775807 - 1) }}"),
+            "a|b a|b bb");
+}
+
+TEST(Template, ReadsAndFormatsNumbersLikePython) {
+  EXPECT_EQ(render("{{ '1e999' | int(7) }} {{ '+5' | int }} {{ '+-5' | int(7) }} "
+                   "{{ '9200000000000000000' | int }}"),
+            "7 5 7 9200000000000000000");
+  EXPECT_EQ(render("{{ '1e999' | float }} {{ '-1e999' | float }} {{ '1e-999' | float }} "
+                   "{{ '+5' | float }} {{ 'nan(1)' | float }}"),
+            "inf -inf 0.0 5.0 0.0");
+  EXPECT_EQ(render("{{ '%-6.2f|' % 1.5 }}"), "1.50  |");
+  expectError("{{ '%5.5.5d' % 1 }}", "the format '%5.5.' is not supported");
+  expectError("{{ '%5-d' % 1 }}", "the format '%5-' is not supported");
+  for (const char *field : {"99999999999999999999", "18446744073709551615", "1"})
+    expectError("{{ '{" + std::string(field) + "}'.format('a') }}", "is missing");
+}
+
 TEST(Template, MarksInput) {
   ChatTemplate chat("{% set t = '<s>' ~ (x | upper | replace('B', '<i>')) %}{{ t[1:] + eos }}");
   std::vector<Piece> pieces = chat.render(R"({"x": "abc"})", R"({"eos": "</s>"})");
