@@ -32,17 +32,26 @@ std::string toPcre2(std::string_view pattern) {
     char c = pattern[i];
     if (c == '\\' && i + 1 < pattern.size()) {
       char next = pattern[++i];
+      // A hyphen after a class is not the operator of ranges.
+      bool hyphen = inClass && pattern.substr(i + 1, 1) == "-" && pattern.substr(i + 2, 1) != "]";
       std::string_view members = next == 's' || next == 'S' ? whitespace : word;
       if (next == 's' || next == 'w')
         result.append(inClass ? "" : "[").append(members).append(inClass ? "" : "]");
+      else if (next == 'S' && inClass)
+        result.append("\\S\\x{180e}");
       else if ((next == 'S' || next == 'W') && !inClass)
         result.append("[^").append(members).append("]");
       else if (next == 'W')
         refuse(pattern, "escape '\\W' in a character class");
-      else if (next == 'C' || next == 'X' || next == 'h' || next == 'H')
+      else if (next == 'C' || next == 'X' || next == 'h' || next == 'H' || next == 'Q' ||
+               next == 'E')
         refuse(pattern, std::string("escape '\\") + next + "'");
       else
         result.append({c, next});
+      if (hyphen && (next == 's' || next == 'S' || next == 'w')) {
+        result += "\\-";
+        ++i;
+      }
       continue;
     }
     if (!inClass && c == '(' && i + 1 < pattern.size() &&
@@ -56,6 +65,9 @@ std::string toPcre2(std::string_view pattern) {
       inClass = true;
       result += c;
       if (i + 1 < pattern.size() && pattern[i + 1] == '^')
+        result += pattern[++i];
+      // A bracket at the beginning of a class is a member of the class.
+      if (i + 1 < pattern.size() && pattern[i + 1] == ']')
         result += pattern[++i];
       continue;
     }

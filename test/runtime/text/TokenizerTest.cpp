@@ -153,6 +153,21 @@ TEST(Tokenizer, ReportsInvalidModels) {
   EXPECT_NE(errorOf([&] { tokenizer.decode(Ids{-1}); }).find("found: -1"), std::string::npos);
 }
 
+TEST(Tokenizer, ConvertsCharacterClasses) {
+  auto encode = [](const std::string &pattern, std::string_view text) {
+    return Tokenizer(tokenizerFromJson(R"({"pre_tokenizer": {"type": "Split", "behavior": "Removed",
+                       "pattern": {"Regex": ")" +
+                                       pattern + R"("}},
+                       "model": {"type": "BPE", "merges": [], "vocab":
+                       {"a": 0, "b": 1, " ": 2, "]": 3, "\u180e": 4}}})"))
+        .encode(text);
+  };
+  EXPECT_EQ(encode(R"([]\\s])", "a b]"), (Ids{0, 1}));
+  EXPECT_EQ(encode(R"([\\s-.])", "a-. b"), (Ids{0, 1}));
+  EXPECT_EQ(encode(R"([\\S])", "\u180e a"), Ids{2});
+  EXPECT_NE(errorOf([&] { encode(R"(\\Qa\\E)", "a"); }).find("escape '\\Q'"), std::string::npos);
+}
+
 TEST(StreamDecoder, ReturnsWholeCharacters) {
   Tokenizer tokenizer(tokenizerFromGguf(bytePairs("gpt-2")));
   StreamDecoder decoder(tokenizer);
