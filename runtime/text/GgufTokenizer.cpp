@@ -213,8 +213,13 @@ private:
     const auto *map = keys.get<std::vector<double>>("tokenizer.ggml.precompiled_charsmap", "bytes");
     if (map && !map->empty()) {
       std::string bytes;
-      for (double byte : *map)
-        bytes += static_cast<char>(static_cast<int>(std::clamp(byte, -128.0, 255.0)));
+      for (double byte : *map) {
+        if (!(byte >= -128 && byte <= 255))
+          runtime::fail("tokenizer: invalid byte in the GGUF key "
+                        "'tokenizer.ggml.precompiled_charsmap': required: -128 to 255; found: ",
+                        byte, "; convert the model again");
+        bytes += static_cast<char>(static_cast<int>(byte));
+      }
       data.normalizer.push_back({.kind = NormalizerStep::Kind::CharacterMap, .content = bytes});
     }
     if (keys.flag("tokenizer.ggml.remove_extra_whitespaces", false))

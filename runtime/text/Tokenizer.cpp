@@ -29,9 +29,9 @@ void check(const TokenizerData &data) {
     runtime::fail("tokenizer: the vocabulary is empty; check the model file");
   for (const VocabularyToken &token : data.tokens) {
     limit("bytes in a token", token.text.size(), maxTokenBytes);
-    if (std::isnan(token.score))
+    if (!std::isfinite(token.score))
       runtime::fail("tokenizer: the score of the token '", token.text,
-                    "' is not a number; convert the model again");
+                    "' is not finite; convert the model again");
   }
   for (const auto &[left, right] : data.merges)
     limit("bytes in a merge", left.size() + right.size(), maxTokenBytes);

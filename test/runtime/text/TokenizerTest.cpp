@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 using namespace dlc::text;
 
 namespace {
@@ -147,6 +149,13 @@ TEST(Tokenizer, ReportsInvalidModels) {
   std::get<Strings>(metadata["tokenizer.ggml.tokens"])[1] = "h";
   EXPECT_NE(errorOf([&] { Tokenizer(tokenizerFromGguf(metadata)); }).find("the same text 'h'"),
             std::string::npos);
+  metadata = sentencePiece({"a"});
+  std::get<std::vector<double>>(metadata["tokenizer.ggml.scores"])[3] = -INFINITY;
+  EXPECT_NE(errorOf([&] { Tokenizer(tokenizerFromGguf(metadata)); }).find("is not finite"),
+            std::string::npos);
+  metadata["tokenizer.ggml.model"] = "t5";
+  metadata["tokenizer.ggml.precompiled_charsmap"] = std::vector<double>{0, NAN};
+  EXPECT_NE(errorOf([&] { tokenizerFromGguf(metadata); }).find("invalid byte"), std::string::npos);
   Tokenizer tokenizer(tokenizerFromGguf(bytePairs("gpt-2")));
   EXPECT_NE(errorOf([&] { tokenizer.decode(Ids{21}); }).find("required: 0 to 20; found: 21"),
             std::string::npos);
