@@ -109,8 +109,9 @@ Interpreter::Flow Interpreter::execute(const Node &node) {
   }
 }
 
-void Interpreter::bind(const std::vector<std::string> &names, const Value &value, int line) {
-  if (names.size() == 1) {
+void Interpreter::bind(const std::vector<std::string> &names, const Value &value, int line,
+                       bool unpack) {
+  if (names.size() == 1 && !unpack) {
     frame->variables[names[0]] = value;
     return;
   }
@@ -131,7 +132,7 @@ List Interpreter::selected(const Node &loop) {
   List result;
   for (const Value &each : all) {
     openFrame();
-    bind(loop.names, each, loop.line);
+    bind(loop.names, each, loop.line, loop.unpack);
     if (truth(evaluate(*loop.children[1])))
       result.push_back(each);
     frame = frame->parent;
@@ -144,6 +145,9 @@ Interpreter::Flow Interpreter::executeFor(const Node &node) {
   auto count = static_cast<int64_t>(list.size());
   for (int64_t i = 0; i < count; ++i) {
     Dict loop;
+    // Recursive loops, which have other depths, are not supported.
+    loop.set("depth0", int64_t(0));
+    loop.set("depth", int64_t(1));
     loop.set("index0", i);
     loop.set("index", i + 1);
     loop.set("revindex0", count - i - 1);
@@ -156,7 +160,7 @@ Interpreter::Flow Interpreter::executeFor(const Node &node) {
     loop.set("nextitem", i + 1 < count ? list[at + 1] : Value::undefined("loop.nextitem"));
     openFrame();
     frame->variables["loop"] = std::move(loop);
-    bind(node.names, list[at], node.line);
+    bind(node.names, list[at], node.line, node.unpack);
     Flow flow = execute(*node.children[2]);
     frame = frame->parent;
     if (flow == Flow::Break)

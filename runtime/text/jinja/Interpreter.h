@@ -42,8 +42,10 @@ private:
   void write(const Text &text);
   /// Returns the elements of a loop that satisfy the condition of the loop.
   List selected(const Node &loop);
-  /// Sets one variable to a value, or several variables to the elements of the value.
-  void bind(const std::vector<std::string> &names, const Value &value, int line);
+  /// Sets one variable to a value, or several variables to the elements of the value. `unpack`:
+  /// whether one variable is also set to the only element of the value.
+  void bind(const std::vector<std::string> &names, const Value &value, int line,
+            bool unpack = false);
   Value applyFilters(const Node *filters, Value operand);
   void openFrame() { frame = std::make_shared<Frame>(Frame{{}, frame}); }
 

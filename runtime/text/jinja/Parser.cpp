@@ -129,19 +129,19 @@ private:
   }
 
   /// Parses the variables of a loop.
-  std::vector<std::string> parseTargets() {
-    std::vector<std::string> names;
+  void parseTargets(Node &loop) {
     bool bracket = tokens.takeOperator("(");
-    do
-      names.push_back(tokens.expectName());
-    while (tokens.takeOperator(",") && !tokens.isName("in"));
+    do {
+      loop.names.push_back(tokens.expectName());
+      loop.unpack = tokens.takeOperator(",");
+    } while (loop.unpack && !tokens.isName("in") && !tokens.isOperator(")"));
     if (bracket)
       tokens.expectOperator(")");
-    return names;
   }
 
   NodePtr parseFor(int line) {
-    Node node{.kind = Kind::For, .line = line, .names = parseTargets()};
+    Node node{.kind = Kind::For, .line = line};
+    parseTargets(node);
     if (!tokens.takeName("in"))
       failAt(line, "required: 'in' after the variables of the loop; correct the syntax");
     node.children.push_back(expressions.parseTuple(false));

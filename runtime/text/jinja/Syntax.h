@@ -56,6 +56,8 @@ struct Node {
   std::vector<NodePtr> children = {};
   std::vector<std::string> names = {};
   std::vector<std::pair<std::string, NodePtr>> named = {};
+  /// Whether a comma follows the only variable of a loop, which unpacks the elements.
+  bool unpack = false;
   /// Height of the subtree with this root. The function `finish` limits it.
   int height = 1;
 };

@@ -72,6 +72,9 @@ TEST(Template, ScopesVariables) {
             "124352x");
   EXPECT_EQ(render("{% for a, b in {'x': 1}.items() %}{{ a }}{{ b }}{{ loop.last }}{% endfor %}"),
             "x1True");
+  EXPECT_EQ(render("{% for a, in [[1], [2]] if a %}{{ a }}{{ loop.depth }}{{ loop.depth0 }}"
+                   "{% endfor %}{% for (b,) in [[3]] %}{{ b }}{% endfor %}"),
+            "1102103");
   EXPECT_EQ(render("{% for i in range(9) %}{% if i == 2 %}{% continue %}{% endif %}"
                    "{% if i > 3 %}{% break %}{% endif %}{{ i }}{% endfor %}"),
             "013");
