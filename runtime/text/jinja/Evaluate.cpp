@@ -1,7 +1,6 @@
 //===- Evaluate.cpp - evaluates the expressions of chat templates --------------===//
 #include "runtime/program/Message.h"
 #include "runtime/text/jinja/Interpreter.h"
-#include "runtime/text/jinja/Lexer.h"
 
 #include <algorithm>
 #include <array>
@@ -134,18 +133,6 @@ public:
 private:
   int &depth;
 };
-
-/// Adds the line of the template to errors that do not have one.
-template <typename Action> auto located(int line, Action action) -> decltype(action()) {
-  try {
-    return action();
-  } catch (const Error &error) {
-    std::string_view message = error.what();
-    if (message.starts_with("chat template, line ") || message.starts_with("the chat template"))
-      throw;
-    failAt(line, std::string(message));
-  }
-}
 
 /// Methods of dictionaries in Python. Entries with these names are accessible only by subscripts.
 constexpr std::array dictMethods = {"items", "keys",   "values", "get",       "pop",

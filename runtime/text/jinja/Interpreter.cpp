@@ -1,7 +1,6 @@
 //===- Interpreter.cpp - executes the statements of chat templates -------------===//
 #include "runtime/text/jinja/Interpreter.h"
 #include "runtime/program/Message.h"
-#include "runtime/text/jinja/Lexer.h"
 
 #include <algorithm>
 
@@ -67,6 +66,10 @@ Text Interpreter::capture(const Node &block) {
 Interpreter::Flow Interpreter::execute(const Node &node) {
   charge(1);
   Depth guard(*this, node.line);
+  return located(node.line, [&] { return executeNode(node); });
+}
+
+Interpreter::Flow Interpreter::executeNode(const Node &node) {
   switch (node.kind) {
   case Kind::Block:
     for (const NodePtr &child : node.children)

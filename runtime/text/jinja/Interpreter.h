@@ -3,12 +3,25 @@
 #define DLC_RUNTIME_TEXT_JINJA_INTERPRETER_H
 
 #include "runtime/text/jinja/Builtins.h"
+#include "runtime/text/jinja/Lexer.h"
 
 #include "dlc/text.hpp"
 
 #include <map>
 
 namespace dlc::text::jinja {
+
+/// Adds the line of the template to errors that do not have one.
+template <typename Action> auto located(int line, Action action) -> decltype(action()) {
+  try {
+    return action();
+  } catch (const Error &error) {
+    std::string_view message = error.what();
+    if (message.starts_with("chat template, line ") || message.starts_with("the chat template"))
+      throw;
+    failAt(line, std::string(message));
+  }
+}
 
 /// Executes one template once. Members of values are only the entries of the given data.
 class Interpreter {
@@ -34,6 +47,7 @@ private:
   class Depth;
 
   Flow execute(const Node &node);
+  Flow executeNode(const Node &node);
   Flow executeFor(const Node &node);
   void executeSet(const Node &node);
   void executeCall(const Node &node);

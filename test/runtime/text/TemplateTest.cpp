@@ -206,6 +206,9 @@ TEST(Template, LimitsStepsAndMemory) {
 
 TEST(Template, ReportsErrorsWithLines) {
   expectError("\n{{ x.y }}", "line 2: 'x' is undefined");
+  expectError("\n{{ range }}", "line 2: a value of type function has no text");
+  expectError("\n{% for i in 1 %}{% endfor %}", "line 2: a value of type int cannot be iterated");
+  expectError("\n{% set a, b = 1 %}", "line 2: a value of type int cannot be iterated");
   expectError("{{ raise_exception('no system') }}", "no system");
   expectError("{% set n = namespace() %}{% macro m() %}{% set n.c = caller %}{% endmacro %}"
               "{% for i in [1] %}{% call m() %}{% endcall %}{% endfor %}{{ (n.c)() }}",
