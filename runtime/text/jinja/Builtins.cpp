@@ -66,7 +66,9 @@ using Kind = Value::Kind;
 template <Kind... kinds> Value isKind(Call &call) { return (call.operand().is(kinds) || ...); }
 
 Value compareTest(Call &call, bool (*holds)(const Value &, const Value &)) {
-  return holds(call.operand(), call.require(1, "other"));
+  const Value &other = call.require(1, "other");
+  call.interpreter.charge(std::min(call.operand().extent(), other.extent()));
+  return holds(call.operand(), other);
 }
 
 Value oddTest(Call &call) { return call.integer(0, "value") % 2 != 0; }
@@ -80,6 +82,7 @@ Value divisibleTest(Call &call) {
 
 Value inTest(Call &call) {
   const Value &container = call.require(1, "seq");
+  call.interpreter.charge(container.extent());
   if (container.is(Kind::String))
     return container.text().bytes.find(call.text(0, "value").bytes) != std::string::npos;
   List list = elements(container);

@@ -329,9 +329,8 @@ bool Interpreter::compareAll(const Node &node) {
   for (size_t i = 0; i < node.names.size(); ++i) {
     const std::string &name = node.names[i];
     Value right = evaluate(*node.children[i + 1]);
-    for (const Value *each : {&left, &right})
-      if (each->isList())
-        charge(each->list().size());
+    bool search = name == "in" || name == "not in";
+    charge(search ? right.extent() : std::min(left.extent(), right.extent()));
     bool holds = name == "=="       ? equal(left, right)
                  : name == "!="     ? !equal(left, right)
                  : name == "in"     ? contains(right, left)

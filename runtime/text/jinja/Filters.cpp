@@ -3,6 +3,7 @@
 #include "runtime/text/jinja/Interpreter.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -95,35 +96,42 @@ Value itemsFilter(Call &call) {
   return findMethod("items")(call);
 }
 
+/// Sorts a list by keys. The comparisons of n keys take O(n log n) steps.
+Value sortedBy(Call &call, const List &list, bool exact, bool reverse,
+               const std::function<Value(const Value &)> &keyOf) {
+  std::vector<std::pair<Value, const Value *>> entries;
+  auto levels = static_cast<size_t>(std::bit_width(list.size()));
+  for (const Value &each : list) {
+    Value key = keyOf(each);
+    if (!exact && key.is(Value::Kind::String))
+      key = lower(key.text());
+    call.interpreter.charge(key.extent() * levels);
+    entries.emplace_back(std::move(key), &each);
+  }
+  std::stable_sort(entries.begin(), entries.end(), [&](const auto &a, const auto &b) {
+    return (reverse ? compare(b.first, a.first) : compare(a.first, b.first)) < 0;
+  });
+  List result;
+  for (const auto &[key, each] : entries)
+    result.push_back(*each);
+  return result;
+}
+
 Value dictSortFilter(Call &call) {
   call.checkCount(4, {"case_sensitive", "by", "reverse"});
   bool exact = call.flag(1, "case_sensitive", false);
   const Value *by = call.find(2, "by");
   size_t part = by && toText(*by).bytes == "value";
   List items = elements(findMethod("items")(call));
-  auto key = [&](const Value &item) {
-    const Value &value = item.list()[part];
-    return exact || !value.is(Value::Kind::String) ? value : Value(lower(value.text()));
-  };
-  bool reverse = call.flag(3, "reverse", false);
-  std::stable_sort(items.begin(), items.end(), [&](const Value &a, const Value &b) {
-    return reverse ? compare(key(b), key(a)) < 0 : compare(key(a), key(b)) < 0;
-  });
-  return items;
+  return sortedBy(call, items, exact, call.flag(3, "reverse", false),
+                  [&](const Value &item) { return item.list()[part]; });
 }
 
 Value sortFilter(Call &call) {
   call.checkCount(4, {"reverse", "case_sensitive", "attribute"});
   bool reverse = call.flag(1, "reverse", false), exact = call.flag(2, "case_sensitive", false);
-  List list = elements(call.operand());
-  auto key = [&](const Value &each) {
-    Value value = attributeOf(each, call.find(3, "attribute"));
-    return exact || !value.is(Value::Kind::String) ? value : Value(lower(value.text()));
-  };
-  std::stable_sort(list.begin(), list.end(), [&](const Value &a, const Value &b) {
-    return reverse ? compare(key(b), key(a)) < 0 : compare(key(a), key(b)) < 0;
-  });
-  return list;
+  return sortedBy(call, elements(call.operand()), exact, reverse,
+                  [&](const Value &each) { return attributeOf(each, call.find(3, "attribute")); });
 }
 
 Value replaceFilter(Call &call) {
@@ -276,21 +284,23 @@ Value lastFilter(Call &call) {
 }
 
 Value uniqueFilter(Call &call) {
-  List result;
+  List result, keys;
   for (const Value &each : elements(call.operand())) {
-    call.interpreter.charge(result.size());
-    auto key = [](const Value &value) {
-      return value.is(Value::Kind::String) ? Value(lower(value.text())) : value;
-    };
-    if (std::none_of(result.begin(), result.end(),
-                     [&](const Value &other) { return equal(key(other), key(each)); }))
-      result.push_back(each);
+    bool text = each.is(Value::Kind::String);
+    Value key = text ? Value(lower(each.text())) : each;
+    call.interpreter.charge(keys.size() * (text ? 1 : key.extent()));
+    if (std::any_of(keys.begin(), keys.end(),
+                    [&](const Value &other) { return equal(other, key); }))
+      continue;
+    keys.push_back(key);
+    result.push_back(each);
   }
   return result;
 }
 
 /// Returns the largest element (`sign` 1) or the smallest one (`sign` -1).
 Value extreme(Call &call, int sign) {
+  call.interpreter.charge(call.operand().extent());
   List list = elements(call.operand());
   auto best = list.begin();
   for (auto each = list.begin(); each != list.end(); ++each)

@@ -12,7 +12,7 @@ namespace dlc::text::jinja {
 namespace {
 
 constexpr int maxLevels = 64, namespaceLevels = 1 << 20;
-constexpr size_t maxTextBytes = 256u << 20;
+constexpr size_t maxTextBytes = 256u << 20, maxExtent = 10'000'000;
 
 void checkSize(size_t size) {
   if (size > maxTextBytes)
@@ -27,6 +27,14 @@ int nested(int level) {
     runtime::fail("values are nested too deeply: required: at most ", maxLevels,
                   " levels; pass or create values with fewer levels");
   return level + 1;
+}
+
+/// Adds the extent of an element to that of its container.
+void addExtent(size_t &total, size_t element) {
+  total += element;
+  if (total > maxExtent)
+    runtime::fail("a value of the template has too many nested elements: required: at most ",
+                  maxExtent, "; shorten the conversation");
 }
 
 } // namespace
@@ -90,16 +98,20 @@ Value Value::undefined(std::string name) {
 
 Value::Value(List values, bool tuple) : type(tuple ? Kind::Tuple : Kind::List) {
   int level = 0;
-  for (const Value &each : values)
+  for (const Value &each : values) {
     level = std::max(level, each.levels);
+    addExtent(total, each.total);
+  }
   levels = nested(level);
   data = std::make_shared<List>(std::move(values));
 }
 
 Value::Value(Dict members) : type(Kind::Dict) {
   int level = 0;
-  for (const auto &[key, each] : members.members())
+  for (const auto &[key, each] : members.members()) {
     level = std::max(level, each.levels);
+    addExtent(total, each.total + key.bytes.size() / 64);
+  }
   levels = nested(level);
   data = std::make_shared<Dict>(std::move(members));
 }

@@ -81,9 +81,12 @@ public:
   Value(bool value) : type(Kind::Bool), integer(value) {}
   Value(int64_t value) : type(Kind::Int), integer(value) {}
   Value(double value) : type(Kind::Float), real(value) {}
-  Value(Text value) : type(Kind::String), data(std::make_shared<Text>(std::move(value))) {}
+  Value(Text value)
+      : type(Kind::String), total(1 + value.bytes.size() / 64),
+        data(std::make_shared<Text>(std::move(value))) {}
   Value(const char *value) : Value(Text(value)) {}
-  /// Containers throw dlc::Error if they are nested too deeply or contain a namespace.
+  /// Containers throw dlc::Error if they are nested too deeply, contain a namespace, or are too
+  /// large.
   Value(List values, bool tuple = false);
   Value(Dict members);
   static Value makeNamespace(Dict members);
@@ -112,10 +115,14 @@ public:
   /// Number of nested container levels. That of a namespace exceeds the limit, so that no container
   /// accepts a namespace.
   int depth() const { return levels; }
+  /// Number of the elements at all levels, plus a part of the bytes of their strings. Operations
+  /// that visit all elements take this number of steps.
+  size_t extent() const { return total; }
 
 private:
   Kind type = Kind::Undefined;
   int levels = 0;
+  size_t total = 1;
   union {
     int64_t integer = 0;
     double real;

@@ -204,6 +204,23 @@ TEST(Template, LimitsStepsAndMemory) {
       "nested too deeply");
 }
 
+TEST(Template, LimitsComparisons) {
+  expectError("{% set n = namespace(a=[1], b=[1]) %}{% for i in range(50) %}"
+              "{% set n.a = [n.a, n.a] %}{% set n.b = [n.b, n.b] %}{% endfor %}{{ n.a == n.b }}",
+              "has too many nested elements");
+  TemplateLimits limits{.steps = 3'000'000};
+  const char *lists = "{% set n = namespace(a=[1], b=[1]) %}{% for i in range(19) %}"
+                      "{% set n.a = [n.a, n.a] %}{% set n.b = [n.b, n.b] %}{% endfor %}";
+  for (const char *expression : {"n.a == n.b", "n.a < n.b", "n.a is eq n.b", "n.a in [n.b]",
+                                 "n.a is in [n.b]", "[n.a, n.b] | sort", "[n.a, n.b] | unique"})
+    expectError(lists + ("{% for i in range(9) %}{% set x = " + std::string(expression)) +
+                    " %}{% endfor %}",
+                "too many steps", limits);
+  EXPECT_EQ(render("{{ ['b', 'A', 'a'] | sort }}{{ ['b', 'A'] | sort(reverse=true) }}"
+                   "{{ {'b': 1, 'A': 2} | dictsort }}{{ ['a', 'A', 'b'] | unique }}"),
+            "['A', 'a', 'b']['b', 'A'][('A', 2), ('b', 1)]['a', 'b']");
+}
+
 TEST(Template, ReportsErrorsWithLines) {
   expectError("\n{{ x.y }}", "line 2: 'x' is undefined");
   expectError("\n{{ range }}", "line 2: a value of type function has no text");
