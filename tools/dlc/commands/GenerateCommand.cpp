@@ -70,6 +70,7 @@ int generateCommand(const GenerateArguments &arguments) {
     ++steps;
   }
   std::printf("\n");
+  std::fflush(stdout);
   const double seconds = secondsSince(start);
   if (rows)
     rows->commit();
