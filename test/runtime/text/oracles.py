@@ -34,7 +34,13 @@ def download(folder):
             return None
         for archive in glob.glob(os.path.join(folder, "llama_cpp_python-*.tar.gz")):
             with tarfile.open(archive) as tar:
-                tar.extractall(folder, filter="data")
+                # The argument `filter` requires a later Python than Debian's.
+                safe = [
+                    m
+                    for m in tar
+                    if m.isfile() and not m.name.startswith("/") and ".." not in m.name.split("/")
+                ]
+                tar.extractall(folder, members=safe)
         open(done, "w").close()
     found = glob.glob(os.path.join(folder, "llama_cpp_python-*", "vendor", "llama.cpp"))
     return (found[0], python) if found else None
