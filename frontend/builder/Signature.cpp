@@ -7,6 +7,13 @@ using namespace mlir;
 
 namespace dlc::frontend {
 
+MainFunction createMain(Location location) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(location);
+  OpBuilder builder(module->getBodyRegion());
+  auto main = func::FuncOp::create(builder, location, "main", builder.getFunctionType({}, {}));
+  return {std::move(module), main, main.addEntryBlock()};
+}
+
 DictionaryAttr Signature::attributes(StringRef name, ValueRole role) {
   SmallVector<NamedAttribute> list{b.attr(kNameAttr, b.b.getStringAttr(name))};
   if (role == ValueRole::State)

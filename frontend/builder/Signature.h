@@ -5,8 +5,18 @@
 #include "frontend/builder/Build.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
 
 namespace dlc::frontend {
+
+/// Module with an empty function @main, which has no arguments yet.
+struct MainFunction {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::func::FuncOp function;
+  mlir::Block *entry;
+};
+MainFunction createMain(mlir::Location location);
 
 /// Role of an argument or a result of @main. A session saves states between runs.
 enum class ValueRole : uint8_t { Plain, State };

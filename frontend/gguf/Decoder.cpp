@@ -269,11 +269,7 @@ FailureOr<OwningOpRef<ModuleOp>> buildDecoder(MLIRContext &context,
                           << " positions in the cache (the context length of the model), and no "
                              "more tokens in a step; found: "
                           << options.capacity << " positions, " << options.tokens << " tokens";
-  OwningOpRef<ModuleOp> module = ModuleOp::create(top);
-  OpBuilder moduleBuilder(module->getBodyRegion());
-  auto main =
-      func::FuncOp::create(moduleBuilder, top, "main", moduleBuilder.getFunctionType({}, {}));
-  Block *entry = main.addEntryBlock();
+  auto [module, main, entry] = createMain(top);
   Build b(&context, entry);
   b.setNode(top, "");
   Signature signature(b, entry);
@@ -287,7 +283,7 @@ FailureOr<OwningOpRef<ModuleOp>> buildDecoder(MLIRContext &context,
   signature.finish(main);
   if (failed(verify(*module)))
     return failure();
-  return module;
+  return std::move(module);
 }
 
 } // namespace dlc::gguf

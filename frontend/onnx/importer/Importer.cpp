@@ -1,6 +1,7 @@
 //===- Importer.cpp - imports graphs, nodes and functions -----------------===//
 #include "frontend/onnx/Importer.h"
 
+#include "frontend/builder/Signature.h"
 #include "frontend/builder/State.h"
 #include "frontend/onnx/bounded/Selected.h"
 #include "frontend/onnx/importer/Schema.h"
@@ -161,11 +162,7 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
   for (const auto &function : model.functions())
     functions[functionKey(function.domain(), function.name(), function.overload())] = &function;
 
-  OwningOpRef<ModuleOp> module = ModuleOp::create(top);
-  OpBuilder moduleBuilder(module->getBodyRegion());
-  auto main =
-      func::FuncOp::create(moduleBuilder, top, "main", moduleBuilder.getFunctionType({}, {}));
-  Block *entry = main.addEntryBlock();
+  auto [module, main, entry] = createMain(top);
   Build b(&context, entry);
   b.setNode(top, "");
   TrainingState training(entry, options.seed);
@@ -202,7 +199,7 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
   training.describe(b, main);
   if (failed(verify(*module)))
     return failure();
-  return module;
+  return std::move(module);
 }
 
 /// Returns the value of an initializer: that of ImportOptions::weights, or else that of the file.
