@@ -59,6 +59,19 @@ std::vector<bool> ropedLayers(int64_t layers, int64_t period) {
   return roped;
 }
 
+/// Returns the layers. Those with a window have the `local` RoPE, the others the `global` one.
+std::vector<LayerConfig> makeLayers(const std::vector<bool> &roped,
+                                    const std::vector<bool> &windowed, int64_t window,
+                                    const Rope &global, const Rope &local) {
+  std::vector<LayerConfig> layers(roped.size());
+  for (size_t l = 0; l < layers.size(); ++l) {
+    layers[l].window = windowed[l] ? window : 0;
+    if (roped[l])
+      layers[l].rope = windowed[l] ? local : global;
+  }
+  return layers;
+}
+
 //===--- GGUF -------------------------------------------------------------===//
 
 const Family &familyOfGguf(const ModelTable &table) {
@@ -96,13 +109,7 @@ void readGgufLayers(const ModelTable &table, const std::string &prefix, int64_t 
   if (family.localRope)
     local = readGgufRope(table, prefix, rotated, capacity, true);
   const std::vector<bool> roped = ropedLayers(layers, family.noRopePeriod);
-  for (int64_t l = 0; l < layers; ++l) {
-    LayerConfig layer;
-    layer.window = windowed[size_t(l)] ? window : 0;
-    if (roped[size_t(l)])
-      layer.rope = windowed[size_t(l)] ? local : global;
-    c.layers.push_back(std::move(layer));
-  }
+  c.layers = makeLayers(roped, windowed, window, global, local);
 }
 
 DecoderConfig readGgufConfig(const ModelTable &table, int64_t capacity) {
@@ -225,13 +232,7 @@ void readFolderLayers(const ModelTable &table, int64_t layers, int64_t capacity,
   Rope global = readHuggingFaceRope(table, c, capacity, false), local = global;
   if (family.localRope)
     local = readHuggingFaceRope(table, c, capacity, true);
-  for (int64_t l = 0; l < layers; ++l) {
-    LayerConfig layer;
-    layer.window = windowed[size_t(l)] ? window : 0;
-    if (roped[size_t(l)])
-      layer.rope = windowed[size_t(l)] ? local : global;
-    c.layers.push_back(std::move(layer));
-  }
+  c.layers = makeLayers(roped, windowed, window, global, local);
 }
 
 /// Checks that the activation function is the family's.
