@@ -119,32 +119,33 @@ void AtomicFile::failHere(const char *doing) {
   fail("cannot ", doing, " '", target, "': ", std::strerror(code), remedyOf(code));
 }
 
-void AtomicFile::write(const void *data, size_t bytes) {
+template <typename WriteSome>
+void AtomicFile::writeAll(const void *data, size_t bytes, WriteSome writeSome) {
   const char *from = static_cast<const char *>(data);
   while (bytes > 0) {
-    ssize_t done = ::write(descriptor, from, std::min<size_t>(bytes, size_t(1) << 30));
+    ssize_t done = writeSome(from, std::min<size_t>(bytes, size_t(1) << 30));
     if (done < 0 && errno == EINTR)
       continue;
     if (done < 0)
       failHere("write");
     from += done;
     bytes -= static_cast<size_t>(done);
-    at += static_cast<uint64_t>(done);
   }
 }
 
+void AtomicFile::write(const void *data, size_t bytes) {
+  writeAll(data, bytes, [&](const char *from, size_t count) {
+    ssize_t done = ::write(descriptor, from, count);
+    at += static_cast<uint64_t>(std::max<ssize_t>(done, 0));
+    return done;
+  });
+}
+
 void AtomicFile::rewrite(uint64_t offset, const void *data, size_t bytes) {
-  const char *from = static_cast<const char *>(data);
-  while (bytes > 0) {
-    ssize_t done = pwrite(descriptor, from, bytes, off_t(offset));
-    if (done < 0 && errno == EINTR)
-      continue;
-    if (done < 0)
-      failHere("write");
-    from += done;
-    bytes -= static_cast<size_t>(done);
-    offset += static_cast<uint64_t>(done);
-  }
+  const char *begin = static_cast<const char *>(data);
+  writeAll(data, bytes, [&](const char *from, size_t count) {
+    return pwrite(descriptor, from, count, off_t(offset) + (from - begin));
+  });
 }
 
 void AtomicFile::padTo(uint64_t offset) {

@@ -33,6 +33,9 @@ public:
 
 private:
   [[noreturn]] void failHere(const char *doing);
+  /// Calls `writeSome(from, bytes)`, which returns the number of bytes that it wrote or -1, until
+  /// all bytes are written.
+  template <typename WriteSome> void writeAll(const void *data, size_t bytes, WriteSome writeSome);
 
   std::string target, temporary;
   int descriptor = -1;
