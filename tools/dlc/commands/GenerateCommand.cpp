@@ -1,23 +1,17 @@
 //===- GenerateCommand.cpp - dlc generate: continues a sequence of tokens -===//
 #include "tools/dlc/Options.h"
+#include "tools/dlc/commands/Elapsed.h"
 
 #include "dlc/Error.h"
 #include "runtime/program/arrays/Npy.h"
 #include "tools/compiler/LanguageModel.h"
 
 #include <charconv>
-#include <chrono>
 #include <cstdio>
 #include <optional>
 
 namespace dlc::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double secondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// Parses token ids such as "1,2,3".
 std::vector<int64_t> parseIds(const std::string &text) {

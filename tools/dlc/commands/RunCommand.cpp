@@ -2,6 +2,7 @@
 #include "tools/dlc/Inputs.h"
 #include "tools/dlc/Options.h"
 #include "tools/dlc/Progress.h"
+#include "tools/dlc/commands/Elapsed.h"
 #include "tools/dlc/train/TrainWorld.h"
 
 #include "dlc/Error.h"
@@ -16,18 +17,12 @@
 #include "llvm/Support/FileSystem.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 
 namespace dlc::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double secondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// Returns a valid file name for a value's name: replaces '/' and control characters, so that
 /// "/layer/out:0" is not a path.
