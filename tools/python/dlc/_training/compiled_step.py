@@ -10,7 +10,7 @@ import threading
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.utils import _pytree
@@ -222,6 +222,14 @@ class _StepSession:
         return found["loss"]
 
 
+class StepOptions(NamedTuple):
+    """Compiler options of a step's programs, on any device."""
+
+    threads: int
+    precision: str
+    accuracy: str
+
+
 class TrainStep:
     """A training step, created by dlc.train_step.
 
@@ -237,7 +245,7 @@ class TrainStep:
         loss: Callable[..., torch.Tensor],
         optimizer: torch.optim.Optimizer,
         made: dict[str, Any],
-        options: tuple[int, str, str],
+        options: StepOptions,
         progress: Progress | None,
         world: World,
         check: bool = False,

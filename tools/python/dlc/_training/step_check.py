@@ -228,7 +228,7 @@ def _tolerance(step: TrainStep, dtype: torch.dtype) -> float:
     } - {"f64"}
     return max(
         TOLERANCES[names.get(dtype, "f32")],
-        *(TOLERANCES.get(each, 0) for each in (*coarse, step._options[1])),
+        *(TOLERANCES.get(each, 0) for each in (*coarse, step._options.precision)),
     )
 
 

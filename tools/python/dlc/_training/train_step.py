@@ -73,7 +73,7 @@ def train_step(
     a scalar, tensors that are not on the device of the parameters, and processes that are not at the same step; IndexError for class indices out of range in a target of
     cross_entropy or nll_loss; RuntimeError if no world can be formed, or if `check` fails.
     """
-    from dlc._training.compiled_step import TrainStep
+    from dlc._training.compiled_step import StepOptions, TrainStep
 
     require_texts(precision=precision, accuracy=accuracy, gradients=gradients)
     require_flags(data_parallel=data_parallel, sync_batch_norm=sync_batch_norm, check=check)
@@ -112,7 +112,7 @@ def train_step(
         loss,
         optimizer,
         made,
-        (threads, precision, accuracy),
+        StepOptions(threads, precision, accuracy),
         progress,
         world() if data_parallel else ALONE,
         check,
