@@ -7,7 +7,7 @@
 #define DLC_RUNTIME_LIBRARY_QUANTIZED_QUANTIZEDKERNELS_H
 
 #include "runtime/library/quantized/Kernels.h"
-#include "runtime/library/simd/Lanes.h"
+#include "runtime/library/simd/Ints.h"
 
 namespace dlc::quantized {
 namespace {
@@ -101,13 +101,6 @@ private:
   }
 };
 
-/// Returns a vector whose lanes all contain the four elements.
-template <int V> DLC_INLINE Ints<V> splatQuad(const int8_t *four) {
-  int32_t bits;
-  __builtin_memcpy(&bits, four, sizeof bits);
-  return simd::splatInt<V>(bits);
-}
-
 /// Adds 32 elements of V rows times those of N columns to the sums of the columns. Consecutive
 /// instructions belong to different columns, since each depends on the previous one of its column.
 template <int V, int F, int N>
@@ -127,8 +120,8 @@ DLC_INLINE void multiplyGroup(const Ints<V> (&codes)[kQuads], const Vec<V> (&sca
     for (int j = half * kEach; j < (half + 1) * kEach; ++j)
 #pragma GCC unroll 4
       for (int c = 0; c < N; ++c)
-        dots[c] = simd::dotBytes<V, R::kIsSmall>(dots[c], codes[j],
-                                                 splatQuad<V>(values + c * kGroup + 4 * j));
+        dots[c] = simd::dotBytes<V, R::kIsSmall>(
+            dots[c], codes[j], simd::splatFourBytes<V>(values + c * kGroup + 4 * j));
 #pragma GCC unroll 4
     for (int c = 0; c < N; ++c) {
       const Vec<V> dot = simd::toFloats<V>(dots[c]);
