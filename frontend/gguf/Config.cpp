@@ -28,12 +28,12 @@ int64_t uniform(const ModelTable &table, const std::string &key, int64_t layers,
   return list.front();
 }
 
-/// Returns which layers have a sliding window if every `period`-th layer has none; 0: all layers.
-std::vector<bool> windowedLayers(int64_t layers, int64_t period) {
-  std::vector<bool> windowed(size_t(layers), true);
+/// Returns which layers have a property that every `period`-th layer lacks; 0: all layers have it.
+std::vector<bool> skipEvery(int64_t period, int64_t layers) {
+  std::vector<bool> has(size_t(layers), true);
   for (int64_t l = 0; l < layers && period > 0; ++l)
-    windowed[size_t(l)] = l % period < period - 1;
-  return windowed;
+    has[size_t(l)] = (l + 1) % period != 0;
+  return has;
 }
 
 /// Checks the relations between sizes that GGUF files and Hugging Face folders must satisfy.
@@ -49,14 +49,6 @@ void checkSizes(const ModelTable &table, const DecoderConfig &c) {
 double defaultAttentionScale(const DecoderConfig &c, int64_t layers) {
   bool byWidth = c.family->widthScaledLayers && layers == c.family->widthScaledLayers;
   return 1 / std::sqrt(double(byWidth ? c.width / c.heads : c.headSize));
-}
-
-/// Returns which layers have RoPE if every `period`-th layer has none; 0: all layers.
-std::vector<bool> ropedLayers(int64_t layers, int64_t period) {
-  std::vector<bool> roped(size_t(layers), true);
-  for (int64_t l = 0; l < layers && period > 0; ++l)
-    roped[size_t(l)] = (l + 1) % period != 0;
-  return roped;
 }
 
 /// Returns the layers. Those with a window have the `local` RoPE, the others the `global` one.
@@ -90,7 +82,7 @@ std::vector<bool> readGgufWindows(const ModelTable &table, const std::string &pr
   const std::string key = prefix + "attention.sliding_window_pattern";
   const MetaValue *pattern = table.find(key);
   if (!pattern || !pattern->isList)
-    return windowedLayers(layers, table.integer(key, 1, maxLayers, family.windowPeriod));
+    return skipEvery(table.integer(key, 1, maxLayers, family.windowPeriod), layers);
   std::vector<int64_t> list = *table.integers(key, uint64_t(layers), 0, 1);
   return {list.begin(), list.end()};
 }
@@ -108,7 +100,7 @@ void readGgufLayers(const ModelTable &table, const std::string &prefix, int64_t 
   Rope global = readGgufRope(table, prefix, rotated, capacity, false), local = global;
   if (family.localRope)
     local = readGgufRope(table, prefix, rotated, capacity, true);
-  const std::vector<bool> roped = ropedLayers(layers, family.noRopePeriod);
+  const std::vector<bool> roped = skipEvery(family.noRopePeriod, layers);
   c.layers = makeLayers(roped, windowed, window, global, local);
 }
 
@@ -188,8 +180,8 @@ std::vector<bool> readFolderWindows(const ModelTable &table, const Family &famil
   if (types && family.folderWindows != FolderWindows::All)
     return readLayerTypes(table, *types, layers);
   if (family.folderWindows == FolderWindows::Periodic)
-    return windowedLayers(
-        layers, table.integer("sliding_window_pattern", 1, maxLayers, family.windowPeriod));
+    return skipEvery(table.integer("sliding_window_pattern", 1, maxLayers, family.windowPeriod),
+                     layers);
   if (family.folderWindows == FolderWindows::WithoutRope) {
     roped.flip();
     return roped;
@@ -215,11 +207,11 @@ int64_t readFolderWindow(const ModelTable &table, const Family &family) {
 /// Returns which layers have RoPE.
 std::vector<bool> readRopedLayers(const ModelTable &table, const Family &family, int64_t layers) {
   if (!family.noRopePeriod)
-    return ropedLayers(layers, 0);
+    return skipEvery(0, layers);
   if (auto list = table.integers("no_rope_layers", uint64_t(layers), 0, 1))
     return {list->begin(), list->end()};
-  return ropedLayers(layers,
-                     table.integer("no_rope_layer_interval", 1, maxLayers, family.noRopePeriod));
+  return skipEvery(table.integer("no_rope_layer_interval", 1, maxLayers, family.noRopePeriod),
+                   layers);
 }
 
 void readFolderLayers(const ModelTable &table, int64_t layers, int64_t capacity, DecoderConfig &c) {
