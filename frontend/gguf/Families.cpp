@@ -67,8 +67,6 @@ static constexpr Family table[] = {
      .noRopePeriod = 4},
 };
 
-std::span<const Family> families() { return table; }
-
 static const Family *find(std::string_view Family::*name, std::string_view value) {
   const auto *row = std::find_if(std::begin(table), std::end(table), [&](const Family &f) {
     return !value.empty() && f.*name == value;

@@ -9,7 +9,6 @@
 #define DLC_FRONTEND_GGUF_FAMILIES_H
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -80,8 +79,6 @@ struct Family {
   int64_t widthScaledLayers = 0;
 };
 
-/// Returns all families.
-std::span<const Family> families();
 /// Returns the family of a GGUF architecture or of a Hugging Face model type; null if dlc does not
 /// support it.
 const Family *findArchitecture(std::string_view architecture);
