@@ -230,6 +230,10 @@ int hostLanes() {
   return 8;
 }
 
+int hostByteLanes() {
+  return hostLanes() == 16 && hostFeatures().has(Feature::Avx512vnni) ? 16 : 8;
+}
+
 InstructionSet getKernelSet(int64_t lanes) {
   return lanes == 16                          ? InstructionSet::Avx512
          : hostSupports(InstructionSet::Avx2) ? InstructionSet::Avx2

@@ -69,6 +69,8 @@ DLC_EXPORT bool isKnownFeature(std::string_view name);
 /// Returns the number of f32 lanes of the precompiled kernels: 16 with AVX-512, otherwise 8.
 /// Respects ONEDNN_MAX_CPU_ISA=AVX2, so that this variable alone simulates an older CPU.
 DLC_EXPORT int hostLanes();
+/// Returns the same for kernels with dot products of bytes: 16 with AVX-512 and VNNI, otherwise 8.
+DLC_EXPORT int hostByteLanes();
 
 /// Returns the instruction set of the kernels with this number of lanes that run on this CPU.
 DLC_EXPORT InstructionSet getKernelSet(int64_t lanes);

@@ -14,11 +14,7 @@ namespace dlc::blocks {
 
 using products::blocksOf;
 
-int64_t getKernelLanes() {
-  return runtime::hostLanes() == 16 && runtime::hostFeatures().has(runtime::Feature::Avx512vnni)
-             ? 16
-             : 8;
-}
+int64_t getKernelLanes() { return runtime::hostByteLanes(); }
 
 bool supportsTiles(int64_t depth) {
   return getKernelLanes() == kPanel && tiles::isAvailable() && depth % tiles::kDepth == 0;

@@ -105,11 +105,7 @@ int64_t getColumnsAtOnce(const Weights &weights, int64_t columns) {
 
 } // namespace
 
-int64_t getKernelLanes() {
-  return runtime::hostLanes() == 16 && runtime::hostFeatures().has(runtime::Feature::Avx512vnni)
-             ? 16
-             : 8;
-}
+int64_t getKernelLanes() { return runtime::hostByteLanes(); }
 
 int64_t getScratchBytes(const Weights &weights, int64_t columns, Activations activations) {
   checkWeights(weights);
