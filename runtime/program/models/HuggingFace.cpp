@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <bit>
 #include <cstring>
 #include <deque>
 #include <filesystem>
@@ -82,12 +83,11 @@ void addValue(ModelTable &table, ConfigValues &memory, const std::string &key,
     value.elementBytes = 8;
     auto &bytes = memory.numbers.emplace_back(elements.size() * 8);
     for (size_t i = 0; i < elements.size(); ++i) {
-      double real = value.kind == MetaKind::Real ? elements[i]->get<double>() : 0;
-      uint64_t whole = value.kind == MetaKind::Real      ? 0
-                       : value.kind == MetaKind::Integer ? uint64_t(elements[i]->get<int64_t>())
-                                                         : elements[i]->get<uint64_t>();
-      std::memcpy(bytes.data() + 8 * i,
-                  value.kind == MetaKind::Real ? static_cast<const void *>(&real) : &whole, 8);
+      uint64_t bits = value.kind == MetaKind::Real
+                          ? std::bit_cast<uint64_t>(elements[i]->get<double>())
+                      : value.kind == MetaKind::Integer ? uint64_t(elements[i]->get<int64_t>())
+                                                        : elements[i]->get<uint64_t>();
+      std::memcpy(bytes.data() + 8 * i, &bits, 8);
     }
     value.numbers = bytes.data();
   } else {
