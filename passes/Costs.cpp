@@ -84,6 +84,13 @@ bool isWeightBandwidthBound(MatmulOp product, int64_t maxRows) {
          typeOf(product.getY()).getShape().drop_back().back() <= maxRows;
 }
 
+bool hasKernel(Costs &costs, Operation *op) {
+  return costs
+      .operation(op, SmallVector<Type>(op->getOperandTypes()),
+                 SmallVector<Type>(op->getResultTypes()))
+      .has_value();
+}
+
 double reorderTime(Costs &costs, Type from, Type to) {
   // Used for types that no kernel reorders, so that another layout is chosen.
   constexpr double kUnsupported = 1e6;

@@ -103,6 +103,9 @@ private:
 /// Function that creates the cost interface for one compilation.
 using CostsFactory = std::function<std::unique_ptr<Costs>(const ModelOptions &)>;
 
+/// Returns whether a kernel supports `op` with its own types.
+bool hasKernel(Costs &costs, mlir::Operation *op);
+
 /// Returns the time in microseconds of changing the layout of a tensor from type `from` to `to`.
 double reorderTime(Costs &costs, mlir::Type from, mlir::Type to);
 

@@ -219,8 +219,7 @@ private:
     sums.op->setOperand(1, w.x);
     setZeroPoints(sums.op, *left, *right);
     auto conv = dyn_cast<ConvOp>(sums.op);
-    if (costs.operation(sums.op, SmallVector<Type>(sums.op->getOperandTypes()),
-                        SmallVector<Type>(sums.op->getResultTypes()))) {
+    if (hasKernel(costs, sums.op)) {
       if (isGpu)
         transposeWeights(sums.op);
       if (generatesSums && isa<MatmulOp>(sums.op))

@@ -56,18 +56,11 @@ public:
     // would lose.
     auto attention = dyn_cast<AttentionOp>(op);
     bool preferred = isTight || !attention || op->hasAttr(kAccuracyAttr);
-    return costs.capabilities().hasFusedAttention && canFuseAttention(op) && hasKernel(op) &&
+    return costs.capabilities().hasFusedAttention && canFuseAttention(op) && hasKernel(costs, op) &&
            (preferred || isFaster(attention));
   }
 
 private:
-  bool hasKernel(Operation *op) {
-    return costs
-        .operation(op, SmallVector<Type>(op->getOperandTypes()),
-                   SmallVector<Type>(op->getResultTypes()))
-        .has_value();
-  }
-
   /// Answers are cached, since a model has many attention operations of the same kind.
   bool isFaster(AttentionOp op) {
     Question question{op->getAttrDictionary(), SmallVector<Type>(op->getOperandTypes())};

@@ -89,8 +89,7 @@ template <typename Layer> bool isSupportedByLibrary(Layer op, Costs *costs) {
     return false;
   return llvm::all_of(ArrayRef<Value>{op.getW(), op.getR(), op.getB()},
                       [](Value v) { return constantTensor(v).has_value(); }) &&
-         (!costs || costs->operation(op, SmallVector<Type>(op->getOperandTypes()),
-                                     SmallVector<Type>(op->getResultTypes())));
+         (!costs || hasKernel(*costs, op));
 }
 
 /// Creates a recurrent layer with the attributes of `op`, but another direction.
