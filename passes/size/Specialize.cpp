@@ -5,7 +5,6 @@
 #include "ir/dlc/Sizes.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"
-#include "mlir/IR/PatternMatch.h"
 #include "runtime/size/Evaluate.h"
 #include "runtime/size/Symbol.h"
 #include "llvm/ADT/StringExtras.h"
@@ -72,9 +71,7 @@ private:
     for (const auto &[name, value] : values) {
       auto symbol = symbols.find(name);
       if (symbol == symbols.end()) {
-        std::string names;
-        for (const auto &[known, attribute] : symbols)
-          names += (names.empty() ? "" : ", ") + known;
+        std::string names = llvm::join(llvm::make_first_range(symbols), ", ");
         return module.emitError() << "required: a symbol of the module ("
                                   << (names.empty() ? "it has none" : names) << "); found: '"
                                   << name << "'; correct the name";
@@ -104,18 +101,13 @@ private:
   }
 
   void replaceSizeOps() {
-    SmallVector<SizeOp> ops;
-    module->walk([&](SizeOp op) { ops.push_back(op); });
-    for (SizeOp op : ops) {
-      std::optional<int64_t> number = op.getSize().getSize().constant();
-      if (!number)
-        continue;
-      OpBuilder builder(op);
-      auto value = DenseElementsAttr::get(op.getType(), *number);
-      op.replaceAllUsesWith(
-          ConstantOp::create(builder, op.getLoc(), op.getType(), value).getResult());
+    module->walk([](SizeOp op) {
+      SmallVector<Value, 1> number;
+      if (failed(OpBuilder(op).tryFold(op, number)))
+        return;
+      op->replaceAllUsesWith(number);
       op.erase();
-    }
+    });
   }
 
   ModuleOp module;
