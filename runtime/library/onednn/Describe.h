@@ -65,11 +65,6 @@ inline OperationDescription describe(const nlohmann::json &desc, int threads = 0
   return *ask(desc, threads);
 }
 
-/// Returns true if the implementation is oneDNN's slow reference code, or calls reference code.
-inline bool isReference(std::string_view implementation) {
-  return parseImplementation(implementation).isReference;
-}
-
 /// Describes every oneDNN implementation of `desc`, in oneDNN's order of preference. Ignores
 /// the field "impl", which selects an implementation by name in other functions.
 DLC_EXPORT std::vector<OperationDescription> describeAll(const nlohmann::json &desc,
