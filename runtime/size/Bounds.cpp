@@ -116,13 +116,11 @@ Interval boundExpanded(const Size &a, bool fromHigh) {
 
 Interval boundPolynomial(const Size &a) {
   Interval result = intervalOf(a.terms());
+  if (a.terms().empty())
+    return result;
   unsigned degree = 0;
-  for (const Term &term : a.terms()) {
-    unsigned sum = 0;
-    for (const Factor &factor : term.monomial)
-      sum += factor.power;
-    degree = std::max(degree, sum);
-  }
+  for (const Factor &factor : a.terms()[0].monomial) // the first term has the highest degree
+    degree += factor.power;
   if (degree < 2 || degree > kMaxExpandedDegree || a.terms().size() > kMaxExpandedTerms)
     return result;
   for (bool fromHigh : {false, true}) {
