@@ -80,8 +80,7 @@ ValueOrError dlc::size::evaluate(const Size &size, const SymbolValues &values) {
   Evaluator evaluator(values);
   const Rational result = evaluator.compute(size);
   if (!result.isValid())
-    return {std::nullopt, evaluator.error.empty() ? "the size exceeds 64 bits; use smaller sizes"
-                                                  : evaluator.error};
+    return {std::nullopt, evaluator.error};
   if (!result.isInteger())
     return {std::nullopt,
             "the size is not an integer; found: " + std::to_string(result.numerator()) + "/" +
@@ -97,15 +96,10 @@ Size dlc::size::substitute(const Size &size, const Substitution &replacement) {
   for (const Term &term : size.terms()) {
     Size product(term.coefficient);
     for (const Factor &factor : term.monomial) {
-      std::optional<Size> value;
-      if (factor.symbol)
-        value = replacement(*factor.symbol);
-      else
-        value = substituteAtom(*factor.atom, replacement);
-      if (!value)
-        value = Size(factor.symbol);
+      const Size value = factor.symbol ? replacement(*factor.symbol).value_or(Size(factor.symbol))
+                                       : substituteAtom(*factor.atom, replacement);
       for (unsigned i = 0; i < factor.power; ++i)
-        product = product * *value;
+        product = product * value;
     }
     sum = sum + product;
   }
