@@ -76,13 +76,11 @@ PendingCopy::PendingCopy(void *to, Device &toDevice, const void *from, Device &f
         [=, &toDevice, &fromDevice] { copyBytes(to, toDevice, from, fromDevice, bytes); }));
     return;
   }
-  worker = toDevice.hasHostMemory() ? &fromDevice : &toDevice;
-  int direction = copyDirection(toDevice, fromDevice);
-  void *peer = direction == DLC_COPY_FROM_PEER ? fromDevice.handle : nullptr;
+  worker = &copyingDevice(toDevice, fromDevice);
   void *stream = getCopyStream(*worker);
   worker->call(worker->table.event_create, &event);
   try {
-    worker->call(worker->table.copy, stream, to, from, bytes, direction, peer);
+    enqueueCopy(to, toDevice, from, fromDevice, bytes, stream);
     worker->call(worker->table.event_record, event, stream);
   } catch (...) {
     worker->table.event_destroy(worker->handle, event);

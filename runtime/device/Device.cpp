@@ -101,6 +101,16 @@ bool canCopyDirectly(const Device &to, const Device &from) {
   return to.hasHostMemory() || from.hasHostMemory() || &to.kind == &from.kind;
 }
 
+Device &copyingDevice(Device &to, Device &from) { return to.hasHostMemory() ? from : to; }
+
+void enqueueCopy(void *to, Device &toDevice, const void *from, Device &fromDevice, uint64_t bytes,
+                 void *stream) {
+  const Device &worker = copyingDevice(toDevice, fromDevice);
+  const int direction = copyDirection(toDevice, fromDevice);
+  void *peer = direction == DLC_COPY_FROM_PEER ? fromDevice.handle : nullptr;
+  worker.call(worker.table.copy, stream, to, from, bytes, direction, peer);
+}
+
 void copyBytes(void *to, Device &toDevice, const void *from, Device &fromDevice, uint64_t bytes) {
   if (bytes == 0 || to == from)
     return;
@@ -113,11 +123,9 @@ void copyBytes(void *to, Device &toDevice, const void *from, Device &fromDevice,
     copyBytes(between.data(), hostDevice(), from, fromDevice, bytes);
     return copyBytes(to, toDevice, between.data(), hostDevice(), bytes);
   }
-  Device &worker = toDevice.hasHostMemory() ? fromDevice : toDevice;
-  int direction = copyDirection(toDevice, fromDevice);
-  void *peer = direction == DLC_COPY_FROM_PEER ? fromDevice.handle : nullptr;
+  Device &worker = copyingDevice(toDevice, fromDevice);
   void *stream = worker.copyStream();
-  worker.call(worker.table.copy, stream, to, from, bytes, direction, peer);
+  enqueueCopy(to, toDevice, from, fromDevice, bytes, stream);
   worker.call(worker.table.stream_synchronize, stream);
 }
 

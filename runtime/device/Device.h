@@ -85,6 +85,13 @@ bool canCopyDirectly(const Device &to, const Device &from);
 /// be neighbors (canCopyDirectly).
 int copyDirection(const Device &to, const Device &from);
 
+/// Returns the device whose streams copy bytes between neighbors (canCopyDirectly).
+Device &copyingDevice(Device &to, Device &from);
+
+/// Enqueues a copy between neighbors in a stream of copyingDevice().
+void enqueueCopy(void *to, Device &toDevice, const void *from, Device &fromDevice, uint64_t bytes,
+                 void *stream);
+
 /// Copies bytes synchronously between any two devices.
 DLC_EXPORT void copyBytes(void *to, Device &toDevice, const void *from, Device &fromDevice,
                           uint64_t bytes);

@@ -170,15 +170,11 @@ void Binder::collectOutputs(std::span<const BoundArray> outputs) {
 /// Returns whether source and destination are on different devices.
 bool Binder::copyInStream(void *to, Device &toDevice, const void *from, Device &fromDevice,
                           uint64_t bytes, void *stream) const {
-  Device &other = toDevice.hasHostMemory() ? toDevice : fromDevice;
-  Device &worker = toDevice.hasHostMemory() ? fromDevice : toDevice;
   if (!canCopyDirectly(toDevice, fromDevice))
     fail("arrays cannot be copied from ", fromDevice.name.text(), " to ", toDevice.name.text(),
          " in a stream; copy them to ", kHostName, " first");
-  const int direction = copyDirection(toDevice, fromDevice);
-  worker.call(worker.table.copy, stream, to, from, bytes, direction,
-              direction == DLC_COPY_FROM_PEER ? fromDevice.handle : nullptr);
-  return &other != &worker;
+  enqueueCopy(to, toDevice, from, fromDevice, bytes, stream);
+  return &toDevice != &fromDevice;
 }
 
 bool Binder::bindInStream(std::span<const BoundArray> inputs, std::span<const BoundArray> outputs,
