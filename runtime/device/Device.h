@@ -50,6 +50,11 @@ public:
   dlc_device_properties properties() const;
   /// Returns whether the host can access the device's memory directly by its address.
   bool hasHostMemory() const { return kind.can(DLC_DEVICE_HOST_MEMORY); }
+  /// Returns whether the address is aligned as the device's programs require: GPU kernels use
+  /// 16-byte vector loads.
+  bool isAligned(const void *address) const {
+    return kind.can(DLC_DEVICE_HOST_CODE) || reinterpret_cast<uintptr_t>(address) % 16 == 0;
+  }
   /// Returns the stream for synchronous copies; there is one per device, shared by the whole
   /// process.
   void *copyStream();

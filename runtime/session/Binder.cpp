@@ -117,10 +117,7 @@ void *Binder::staged(std::vector<DeviceMemory> &memory, const TensorInfo &info, 
 
 bool Binder::isInPlace(const BoundArray &argument, const TensorInfo &info) const {
   const Device &wanted = *devices[info.device];
-  // GPU kernels use 16-byte vector loads, so data of GPUs must be aligned to 16 bytes.
-  bool aligned =
-      wanted.kind.can(DLC_DEVICE_HOST_CODE) || reinterpret_cast<uintptr_t>(argument.data) % 16 == 0;
-  return (&wanted == &deviceOf(argument) && aligned) || info.bytes == 0;
+  return (&wanted == &deviceOf(argument) && wanted.isAligned(argument.data)) || info.bytes == 0;
 }
 
 template <typename CopyIn>

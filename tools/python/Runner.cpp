@@ -262,10 +262,8 @@ static const char *reasonOfCopy(const ArrayView &view, bool isCopiedOnHost,
     return "not contiguous, or of 4-bit integers";
   if (target.device && !view.device())
     return "in host memory";
-  // GPU kernels use 16-byte vector loads (Binder.h).
-  const bool isAligned = !view.device() || reinterpret_cast<uintptr_t>(view.address()) % 16 == 0;
-  return isAligned || view.device()->kind.can(DLC_DEVICE_HOST_CODE) ? nullptr
-                                                                    : "not aligned to 16 bytes";
+  const bool isAligned = !view.device() || view.device()->isAligned(view.address());
+  return isAligned ? nullptr : "not aligned to 16 bytes";
 }
 
 /// Opens all arrays and chooses the family of the results: the family of the first array on the

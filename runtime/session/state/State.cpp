@@ -234,9 +234,7 @@ void StateSet::bind(size_t index, void *memory, const Device *device) {
   if (reinterpret_cast<uintptr_t>(memory) % dtypeBytes(info.dtype) != 0)
     fail("state '", info.name, "': required: memory aligned to ", dtypeBytes(info.dtype),
          " bytes, the size of ", dtypeName(info.dtype));
-  // GPU kernels use 16-byte vector loads.
-  if (one.device && !one.device->kind.can(DLC_DEVICE_HOST_CODE) &&
-      reinterpret_cast<uintptr_t>(memory) % 16 != 0)
+  if (one.device && !one.device->isAligned(memory))
     fail("state '", info.name, "': required: memory aligned to 16 bytes on ",
          one.device->name.text(), "; copy the tensor to memory of its own");
   if (!memory && one.data != one.home) {
