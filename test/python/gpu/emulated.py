@@ -10,6 +10,7 @@ LIBRARY = os.environ.get("DLC_EMULATED_GPU", "")
 CPU, CUDA = 1, 2
 #: DLPack's type codes by the kind of a NumPy type.
 CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
+KINDS = {code: kind for kind, code in CODES.items()}
 
 
 class DlDevice(ctypes.Structure):
@@ -227,24 +228,26 @@ class Array:
             wait(stream, Event(self.stream))
         return self.export(max_version)
 
-    def export(self, max_version):
-        versioned = max_version is not None and max_version[0] >= 1
-        made = Versioned() if versioned else Managed()
-        tensor = made.tensor
+    def describe(self, tensor):
+        """Sets the fields of a DLTensor, and returns the arrays to keep with it."""
         tensor.data, tensor.device = self.memory.address, DlDevice(CUDA, self.device)
         tensor.ndim, tensor.offset = len(self.shape), self.offset
         tensor.dtype = DlType(CODES[self.dtype.kind], self.dtype.itemsize * 8, 1)
-        shape = (ctypes.c_int64 * len(self.shape))(*self.shape)
-        tensor.shape = shape
-        strides = self.strides and (ctypes.c_int64 * len(self.shape))(*self.strides)
-        if strides:
-            tensor.strides = strides
+        sizes = ctypes.c_int64 * len(self.shape)
+        shape, strides = sizes(*self.shape), sizes(*self.strides) if self.strides else None
+        tensor.shape, tensor.strides = shape, strides
+        return shape, strides
+
+    def export(self, max_version):
+        versioned = max_version is not None and max_version[0] >= 1
+        made = Versioned() if versioned else Managed()
+        kept = self.describe(made.tensor)
         if versioned:
             made.major, made.flags = 1, int(self.read_only)
         self.exported += 1
         made.deleter = _delete
         key = ctypes.addressof(made)
-        _alive[key] = (made, shape, strides, self)
+        _alive[key] = (made, kept, self)
         name = b"dltensor_versioned" if versioned else b"dltensor"
         return _new_capsule(key, name, ctypes.cast(_destroy_capsule, ctypes.c_void_p))
 
@@ -292,8 +295,7 @@ class Namespace:
         tensor = Managed.from_address(pointer)
         made = Array(
             tensor.tensor.shape[: tensor.tensor.ndim],
-            {0: "i", 1: "u", 2: "f", 6: "b"}[tensor.tensor.dtype.code]
-            + str(tensor.tensor.dtype.bits // 8),
+            f"{KINDS[tensor.tensor.dtype.code]}{tensor.tensor.dtype.bits // 8}",
             Owned(pointer, tensor),
             device=device,
         )

@@ -6,9 +6,8 @@ import gc
 
 import emulated
 import numpy as np
-from emulated import CUDA, DELETER, DlDevice, DlTensor, DlType, number, Versioned
+from emulated import CUDA, DELETER, DlTensor, number, Versioned
 
-NAMES = {0: "i", 1: "u", 2: "f", 6: "b"}
 ALLOCATE = ctypes.PYFUNCTYPE(
     ctypes.c_int,
     ctypes.POINTER(DlTensor),
@@ -43,12 +42,6 @@ class Tensor(emulated.Array):
     allocated = 0
     requires_grad = False
 
-    def view(self):
-        """Returns the fields of a DLTensor, and the arrays to keep with them."""
-        shape = (ctypes.c_int64 * len(self.shape))(*self.shape)
-        strides = self.strides and (ctypes.c_int64 * len(self.shape))(*self.strides)
-        return shape, strides
-
     def contiguous(self):
         """Returns a contiguous copy; the elements are copied through the host."""
         whole = emulated.Array((self.memory.size // 4,), "float32", self.memory).read()
@@ -66,7 +59,7 @@ class Tensor(emulated.Array):
 def _allocate(like, made, _context, _set_error):
     wanted = like.contents
     shape = wanted.shape[: wanted.ndim]
-    dtype = np.dtype(f"{NAMES[wanted.dtype.code]}{wanted.dtype.bits // 8}")
+    dtype = np.dtype(f"{emulated.KINDS[wanted.dtype.code]}{wanted.dtype.bits // 8}")
     size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     if wanted.device.type != CUDA:
         return -1
@@ -83,12 +76,7 @@ def _allocate(like, made, _context, _set_error):
 
 
 def fill(to, tensor):
-    tensor.shape_array, tensor.strides_array = tensor.view()
-    to.data, to.device = tensor.memory.address, DlDevice(CUDA, tensor.device)
-    to.ndim, to.offset = len(tensor.shape), tensor.offset
-    to.dtype = DlType(emulated.CODES[tensor.dtype.kind], tensor.dtype.itemsize * 8, 1)
-    to.shape = tensor.shape_array
-    to.strides = tensor.strides_array or None
+    tensor.described = tensor.describe(to)
 
 
 #: Allocated tensors that are not yet objects.
