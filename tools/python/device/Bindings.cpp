@@ -90,41 +90,42 @@ static DeviceArray makeEmpty(std::vector<int64_t> shape, const std::string &type
   return DeviceArray::empty(on, element, std::move(shape), order);
 }
 
+/// A contiguous buffer of a Python object in host memory, which must have the size of an array.
+struct HostBuffer {
+  HostBuffer(nb::handle object, int flags, uint64_t bytes) {
+    if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_C_CONTIGUOUS | flags) != 0)
+      throw nb::python_error();
+    if (uint64_t(view.len) == bytes)
+      return;
+    PyBuffer_Release(&view);
+    throw nb::value_error("the buffer does not have the size of the array");
+  }
+  ~HostBuffer() { PyBuffer_Release(&view); }
+  HostBuffer(const HostBuffer &) = delete;
+  HostBuffer &operator=(const HostBuffer &) = delete;
+
+  Py_buffer view{};
+};
+
 /// Creates an array from a contiguous buffer of the host.
 static DeviceArray copyFromHost(nb::handle source, std::vector<int64_t> shape,
                                 const std::string &type, const std::string &device) {
   const DType element = requireType(type);
   runtime::Device &on = openNamedDevice(device);
-  Py_buffer buffer;
-  if (PyObject_GetBuffer(source.ptr(), &buffer, PyBUF_C_CONTIGUOUS) != 0)
-    throw nb::python_error();
-  struct Release {
-    Py_buffer &buffer;
-    ~Release() { PyBuffer_Release(&buffer); }
-  } release{buffer};
-  if (uint64_t(buffer.len) != tensorBytes(element, shape))
-    throw nb::value_error("the buffer does not have the size of the array");
+  const HostBuffer buffer(source, 0, tensorBytes(element, shape));
   // Earlier work may still use the memory, so it is allocated for the stream of the copy, which
   // then waits for this work.
   DeviceArray made = DeviceArray::empty(on, element, std::move(shape), on.copyStream());
   nb::gil_scoped_release released;
-  made.copyFromHost(buffer.buf);
+  made.copyFromHost(buffer.view.buf);
   made.setStream(defaultStream(on));
   return made;
 }
 
 static void copyToHost(const DeviceArray &array, nb::handle target) {
-  Py_buffer buffer;
-  if (PyObject_GetBuffer(target.ptr(), &buffer, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE) != 0)
-    throw nb::python_error();
-  struct Release {
-    Py_buffer &buffer;
-    ~Release() { PyBuffer_Release(&buffer); }
-  } release{buffer};
-  if (uint64_t(buffer.len) != array.bytes())
-    throw nb::value_error("the buffer does not have the size of the array");
+  const HostBuffer buffer(target, PyBUF_WRITABLE, array.bytes());
   nb::gil_scoped_release released;
-  array.copyToHost(buffer.buf);
+  array.copyToHost(buffer.view.buf);
 }
 
 static std::vector<uint64_t> memoryFigures(const std::string &device) {
