@@ -503,7 +503,7 @@ class TrainStep:
                     raise ValueError(
                         f"optimizer: parameter {i} of group {at}, {list(parameter.shape)}, is not a parameter of the module or the loss; required: an optimizer of module.parameters()"
                     )
-                if parameter.device != device or device_kinds.find_kind(device) is None:
+                if parameter.device != device:
                     raise ValueError(
                         f"optimizer: parameter {i} of group {at} is on {parameter.device}; required: {device_kinds.describe_device(device)}; "
                         f"move the module first, as in {device_kinds.move_hint('module', device)}"
