@@ -10,7 +10,6 @@ namespace dlc::text::jinja {
 namespace {
 
 using Kind = Node::Kind;
-constexpr int maxDepth = 600;
 
 [[noreturn]] void mismatch(const std::string &name, const Value &a, const Value &b) {
   runtime::fail("the operator '", name, "' does not accept the types ", kindName(a), " and ",
@@ -120,20 +119,6 @@ Value arithmetic(const std::string &name, const Value &a, const Value &b) {
   mismatch(name, a, b);
 }
 
-/// Counts nested evaluations and calls, so that they do not overflow the stack.
-class Enter {
-public:
-  Enter(int &depth, int line) : depth(depth) {
-    if (depth >= maxDepth)
-      failAt(line, "calls are nested too deeply; end the recursion");
-    ++depth;
-  }
-  ~Enter() { --depth; }
-
-private:
-  int &depth;
-};
-
 /// Methods of dictionaries in Python. Entries with these names are accessible only by subscripts.
 constexpr std::array dictMethods = {"items", "keys",   "values", "get",       "pop",
                                     "copy",  "update", "clear",  "setdefault"};
@@ -142,7 +127,7 @@ constexpr std::array dictMethods = {"items", "keys",   "values", "get",       "p
 
 Value Interpreter::evaluate(const Node &node) {
   charge(1);
-  Enter guard(depth, node.line);
+  Depth guard(depth, node.line);
   Value value = located(node.line, [&] { return evaluateNode(node); });
   if (value.is(Value::Kind::String))
     charge(value.text().bytes.size() / 16);
@@ -369,7 +354,7 @@ Call Interpreter::arguments(const Node &node, size_t skip) {
 Value Interpreter::call(Builtin builtin, Call &call) {
   charge(1 + call.arguments.size());
   // The filter `map` calls filters that its arguments name, such as `map` itself.
-  Enter guard(depth, call.node.line);
+  Depth guard(depth, call.node.line);
   Value value = builtin(call);
   if (value.is(Value::Kind::String))
     charge(value.text().bytes.size() / 16);

@@ -7,25 +7,9 @@
 namespace dlc::text::jinja {
 namespace {
 
-constexpr int maxDepth = 600;
 using Kind = Node::Kind;
 
 } // namespace
-
-/// Counts the nodes that are being executed, so that recursive macros do not overflow the stack.
-class Interpreter::Depth {
-public:
-  Depth(Interpreter &interpreter, int line) : depth(interpreter.depth) {
-    if (++depth > maxDepth) {
-      --depth;
-      failAt(line, "calls are nested too deeply; end the recursion");
-    }
-  }
-  ~Depth() { --depth; }
-
-private:
-  int &depth;
-};
 
 Interpreter::Interpreter(TemplateLimits limits, const Dict &variables)
     : limits(limits), root(std::make_shared<Frame>()), frame(root) {
@@ -65,7 +49,7 @@ Text Interpreter::capture(const Node &block) {
 
 Interpreter::Flow Interpreter::execute(const Node &node) {
   charge(1);
-  Depth guard(*this, node.line);
+  Depth guard(depth, node.line);
   return located(node.line, [&] { return executeNode(node); });
 }
 
@@ -225,7 +209,7 @@ void Interpreter::executeCall(const Node &node) {
 }
 
 Value Interpreter::runMacro(const Node &macro, Call &call, std::shared_ptr<Frame> parent) {
-  Depth guard(*this, macro.line);
+  Depth guard(depth, macro.line);
   std::shared_ptr<Frame> outer =
       std::exchange(frame, std::make_shared<Frame>(Frame{{}, std::move(parent)}));
   if (call.arguments.size() > macro.names.size())

@@ -44,7 +44,19 @@ private:
     std::map<std::string, Value, std::less<>> variables;
     std::shared_ptr<Frame> parent;
   };
-  class Depth;
+  /// Counts nested statements, evaluations and calls, so that they do not overflow the stack.
+  class Depth {
+  public:
+    Depth(int &depth, int line) : depth(depth) {
+      if (depth >= 600)
+        failAt(line, "calls are nested too deeply; end the recursion");
+      ++depth;
+    }
+    ~Depth() { --depth; }
+
+  private:
+    int &depth;
+  };
 
   Flow execute(const Node &node);
   Flow executeNode(const Node &node);
