@@ -16,6 +16,11 @@ using Kind = Node::Kind;
                 kindName(b), "; convert one of them");
 }
 
+void requireDefined(const Value &value) {
+  if (value.is(Value::Kind::Undefined))
+    runtime::fail("'", value.name(), "' is undefined; pass it to the template");
+}
+
 Value integerArithmetic(const std::string &name, int64_t a, int64_t b) {
   int64_t result = 0;
   bool overflow = false;
@@ -142,7 +147,7 @@ Value Interpreter::evaluateNode(const Node &node) {
   case Kind::Constant:
     return node.value;
   case Kind::Name:
-    return lookUp(node);
+    return lookUp(node.name);
   case Kind::List:
   case Kind::Tuple: {
     List list;
@@ -153,9 +158,9 @@ Value Interpreter::evaluateNode(const Node &node) {
   case Kind::Dict:
     return dict(node);
   case Kind::Member:
-    return member(child(0), node.name, node.line);
+    return member(child(0), node.name);
   case Kind::Item:
-    return item(child(0), child(1), node.line);
+    return item(child(0), child(1));
   case Kind::Slice:
     return slice(node);
   case Kind::Call:
@@ -191,33 +196,30 @@ Value Interpreter::evaluateNode(const Node &node) {
   }
 }
 
-Value Interpreter::lookUp(const Node &node) const {
+Value Interpreter::lookUp(const std::string &name) const {
   for (const Frame *each = frame.get(); each; each = each->parent.get())
-    if (auto found = each->variables.find(node.name); found != each->variables.end())
+    if (auto found = each->variables.find(name); found != each->variables.end())
       return found->second;
-  if (Builtin builtin = findFunction(node.name))
+  if (Builtin builtin = findFunction(name))
     return Function([builtin](Call &call) { return call.interpreter.call(builtin, call); });
-  return Value::undefined(node.name);
+  return Value::undefined(name);
 }
 
-Value Interpreter::member(const Value &object, const std::string &name, int line) const {
-  if (object.is(Value::Kind::Undefined))
-    failAt(line, "'" + object.name() + "' is undefined; pass it to the template");
-  bool isDict = object.is(Value::Kind::Dict);
-  if (isDict && std::find(dictMethods.begin(), dictMethods.end(), name) != dictMethods.end())
+Value Interpreter::member(const Value &object, const std::string &name) const {
+  requireDefined(object);
+  if (object.is(Value::Kind::Dict) &&
+      std::find(dictMethods.begin(), dictMethods.end(), name) != dictMethods.end())
     return Value(Function([object, method = findMethod(name)](Call &call) {
                    call.arguments.insert(call.arguments.begin(), object);
                    return call.interpreter.call(method, call);
                  }),
                  object.depth());
-  const Value *found =
-      isDict || object.is(Value::Kind::Namespace) ? object.dict().find(name) : nullptr;
+  const Value *found = entry(object, name);
   return found ? *found : Value::undefined(name);
 }
 
-Value Interpreter::item(const Value &object, const Value &index, int line) const {
-  if (object.is(Value::Kind::Undefined))
-    failAt(line, "'" + object.name() + "' is undefined; pass it to the template");
+Value Interpreter::item(const Value &object, const Value &index) const {
+  requireDefined(object);
   bool text = object.is(Value::Kind::String);
   if ((text || object.isList()) && index.isInteger()) {
     std::vector<size_t> begins = text ? offsets(object.text().bytes) : std::vector<size_t>();
@@ -232,8 +234,7 @@ Value Interpreter::item(const Value &object, const Value &index, int line) const
   if (!index.is(Value::Kind::String))
     return Value::undefined("element");
   const std::string &name = index.text().bytes;
-  bool named = object.is(Value::Kind::Dict) || object.is(Value::Kind::Namespace);
-  const Value *found = named ? object.dict().find(name) : nullptr;
+  const Value *found = entry(object, name);
   return found ? *found : Value::undefined(name);
 }
 
@@ -284,9 +285,8 @@ Value Interpreter::binary(const Node &node) {
     text.safe = false;
     return text += toText(right);
   }
-  for (const Value *each : {&left, &right})
-    if (each->is(Value::Kind::Undefined))
-      runtime::fail("'", each->name(), "' is undefined; pass it to the template");
+  requireDefined(left);
+  requireDefined(right);
   return arithmetic(node.name, left, right);
 }
 
@@ -368,8 +368,8 @@ Value Interpreter::callNamed(const Node &node) {
   Builtin builtin = node.kind == Kind::Filter ? findFilter(node.name)
                     : node.kind == Kind::Test ? findTest(node.name)
                                               : findMethod(node.name);
-  if (node.kind == Kind::Method && call.operand().is(Value::Kind::Undefined))
-    runtime::fail("'", call.operand().name(), "' is undefined; pass it to the template");
+  if (node.kind == Kind::Method)
+    requireDefined(call.operand());
   return this->call(builtin, call);
 }
 

@@ -24,13 +24,10 @@ Value memberOf(Value value, const std::string &path) {
     bool number =
         !name.empty() && name.size() < 9 &&
         std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
-    const Value *found = value.is(Value::Kind::Dict) || value.is(Value::Kind::Namespace)
-                             ? value.dict().find(name)
-                             : nullptr;
+    const Value *found = entry(value, name);
     if (value.isList() && number && std::stoul(name) < value.list().size())
       found = &value.list()[std::stoul(name)];
-    Value next = found ? *found : Value::undefined(name);
-    value = next;
+    value = found ? *found : Value::undefined(name);
     begin = end + 1;
   }
   return value;

@@ -169,8 +169,7 @@ void Interpreter::executeSet(const Node &node) {
   Value value = evaluate(*node.children[0]);
   if (node.kind == Kind::Set)
     return bind(node.names, value, node.line);
-  Node name{.kind = Kind::Name, .line = node.line, .name = node.name};
-  Value object = lookUp(name);
+  Value object = lookUp(node.name);
   if (!object.is(Value::Kind::Namespace))
     failAt(node.line, std::string("members can be set only in a namespace; found: ") +
                           kindName(object) + "; create it with 'namespace()'");

@@ -77,9 +77,9 @@ private:
 
   Value evaluateNode(const Node &node);
   /// Returns the value of a variable or function, or an undefined value.
-  Value lookUp(const Node &node) const;
-  Value member(const Value &object, const std::string &name, int line) const;
-  Value item(const Value &object, const Value &index, int line) const;
+  Value lookUp(const std::string &name) const;
+  Value member(const Value &object, const std::string &name) const;
+  Value item(const Value &object, const Value &index) const;
   Value slice(const Node &node);
   Value binary(const Node &node);
   bool compareAll(const Node &node);

@@ -235,6 +235,11 @@ size_t length(const Value &value) {
   }
 }
 
+const Value *entry(const Value &value, std::string_view key) {
+  bool named = value.is(Value::Kind::Dict) || value.is(Value::Kind::Namespace);
+  return named ? value.dict().find(key) : nullptr;
+}
+
 List elements(const Value &value) {
   List result;
   switch (value.kind()) {

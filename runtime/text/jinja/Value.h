@@ -147,6 +147,8 @@ bool equal(const Value &a, const Value &b);
 int compare(const Value &a, const Value &b);
 /// Returns the number of elements or characters. Throws dlc::Error for values without a length.
 size_t length(const Value &value);
+/// Returns the entry of a dictionary or namespace with this key, or nullptr.
+const Value *entry(const Value &value, std::string_view key);
 /// Returns the elements of a list, the keys of a dictionary, or the characters of a string.
 List elements(const Value &value);
 /// Returns the text of a value like Python's `str`.
