@@ -7,11 +7,6 @@
 namespace dlc::text {
 namespace {
 
-/// Returns the key of an edge of the trie.
-uint64_t key(size_t node, char c) {
-  return static_cast<uint64_t>(node) << 8 | static_cast<unsigned char>(c);
-}
-
 bool isWordCharacter(char32_t c) {
   utf8proc_category_t kind = utf8proc_category(static_cast<utf8proc_int32_t>(c));
   return c == '_' || (kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_NO);
@@ -36,13 +31,8 @@ bool atWordBoundaries(std::string_view text, size_t begin, size_t end) {
 void AddedTokens::insert(std::string_view text, TokenId id, const VocabularyToken &token) {
   if (text.empty())
     return;
-  size_t node = 0;
-  for (char c : text) {
-    auto [edge, added] = edges.emplace(key(node, c), nodes.size());
-    if (added)
-      nodes.emplace_back();
-    node = edge->second;
-  }
+  size_t node = trie.insert(text);
+  nodes.resize(trie.size());
   nodes[node] = {id, &token};
   starts[static_cast<unsigned char>(text[0])] = true;
 }
@@ -52,11 +42,8 @@ AddedTokens::longest(std::string_view text, size_t begin,
                      const std::function<bool(size_t, size_t)> &trusted) const {
   std::pair<size_t, size_t> best{begin, 0};
   size_t node = 0;
-  for (size_t end = begin; end < text.size();) {
-    auto edge = edges.find(key(node, text[end++]));
-    if (edge == edges.end())
-      break;
-    node = edge->second;
+  for (size_t end = begin; end < text.size() && (node = trie.child(node, text[end])) != 0;) {
+    ++end;
     const VocabularyToken *entry = nodes[node].entry;
     if (!entry || (entry->singleWord && !atWordBoundaries(text, begin, end)))
       continue;

@@ -2,11 +2,9 @@
 #ifndef DLC_RUNTIME_TEXT_ADDEDTOKENS_H
 #define DLC_RUNTIME_TEXT_ADDEDTOKENS_H
 
-#include "dlc/text.hpp"
+#include "runtime/text/Model.h"
 
 #include <array>
-#include <functional>
-#include <unordered_map>
 
 namespace dlc::text {
 
@@ -21,7 +19,7 @@ struct Fragment {
 class AddedTokens {
 public:
   void insert(std::string_view text, TokenId id, const VocabularyToken &token);
-  bool empty() const { return edges.empty(); }
+  bool empty() const { return nodes.size() == 1; }
   /// Divides a text into fragments. `trusted(begin, end)`: whether control tokens are recognized in
   /// a range.
   std::vector<Fragment> split(std::string_view text,
@@ -37,9 +35,8 @@ private:
   std::pair<size_t, size_t> longest(std::string_view text, size_t begin,
                                     const std::function<bool(size_t, size_t)> &trusted) const;
 
+  Trie trie;
   std::vector<Node> nodes{1};
-  /// Child nodes by parent node and byte.
-  std::unordered_map<uint64_t, size_t> edges;
   /// Whether at least one token starts with a given byte.
   std::array<bool, 256> starts{};
 };

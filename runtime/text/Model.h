@@ -53,6 +53,30 @@ private:
 /// Returns the name of the token that represents a byte, such as `<0x0A>`.
 std::string byteTokenName(unsigned char byte);
 
+/// Prefix tree of texts. Node 0 is the root.
+class Trie {
+public:
+  /// Adds a text, and returns its node.
+  size_t insert(std::string_view text) {
+    size_t node = 0;
+    for (char c : text)
+      node = edges.emplace(key(node, c), size()).first->second;
+    return node;
+  }
+  /// Returns 0 if the node has no such child.
+  size_t child(size_t node, char c) const {
+    auto found = edges.find(key(node, c));
+    return found == edges.end() ? 0 : found->second;
+  }
+  size_t size() const { return edges.size() + 1; }
+
+private:
+  static uint64_t key(size_t node, char c) {
+    return static_cast<uint64_t>(node) << 8 | static_cast<unsigned char>(c);
+  }
+  std::unordered_map<uint64_t, size_t> edges;
+};
+
 /// Merge of two adjacent symbols. Merges with low priority numbers are applied first.
 struct Merge {
   static constexpr uint32_t none = UINT32_MAX;

@@ -35,7 +35,7 @@ public:
       // Whether a token equals the character at `from`.
       bool whole = false;
       size_t node = 0;
-      for (size_t to = from; to < word.size() && (node = child(node, word[to])) != 0;) {
+      for (size_t to = from; to < word.size() && (node = trie.child(node, word[to])) != 0;) {
         ++to;
         if (nodes[node] < 0)
           continue;
@@ -81,22 +81,9 @@ private:
     }
   }
 
-  static uint64_t key(size_t node, char c) {
-    return static_cast<uint64_t>(node) << 8 | static_cast<unsigned char>(c);
-  }
-  /// Returns 0, the root, if the node has no such child.
-  size_t child(size_t node, char c) const {
-    auto found = edges.find(key(node, c));
-    return found == edges.end() ? 0 : found->second;
-  }
   void insert(std::string_view text, TokenId id) {
-    size_t node = 0;
-    for (char c : text) {
-      auto [edge, added] = edges.emplace(key(node, c), nodes.size());
-      if (added)
-        nodes.push_back(-1);
-      node = edge->second;
-    }
+    size_t node = trie.insert(text);
+    nodes.resize(trie.size(), -1);
     if (node != 0)
       nodes[node] = id;
   }
@@ -104,9 +91,9 @@ private:
   const TokenizerData &data;
   Fallback fallback;
   double unknownScore = 0;
-  /// Trie of the tokens: the token of each node, or -1.
+  Trie trie;
+  /// The token of each node of the trie, or -1.
   std::vector<TokenId> nodes{-1};
-  std::unordered_map<uint64_t, size_t> edges;
 };
 
 } // namespace
