@@ -46,7 +46,6 @@ private:
   void advance(size_t to) {
     line += static_cast<int>(std::count(source.begin() + static_cast<ptrdiff_t>(at),
                                         source.begin() + static_cast<ptrdiff_t>(to), '\n'));
-    lineStart = to > at ? source[to - 1] == '\n' : lineStart;
     at = to;
   }
 
@@ -68,7 +67,8 @@ private:
       size_t begin = data.rfind('\n') + 1;
       bool blank = std::all_of(data.begin() + static_cast<ptrdiff_t>(begin), data.end(),
                                [](unsigned char c) { return std::isspace(c); });
-      if ((begin > 0 || lineStart) && blank)
+      bool lineStart = begin > 0 || at == 0 || source[at - 1] == '\n';
+      if (lineStart && blank)
         data.resize(begin);
     }
     if (!data.empty())
@@ -247,8 +247,6 @@ private:
   std::string source;
   size_t at = 0;
   int line = 1;
-  /// Whether the current offset is at the beginning of a line.
-  bool lineStart = true;
   std::vector<Token> tokens;
 };
 

@@ -119,12 +119,10 @@ private:
       node.children.push_back(parseBlock({"elif", "else", "endif"}));
       tag = closingTag();
     }
-    endTag();
-    if (tag == "else") {
-      node.children.push_back(parseBlock({"endif"}));
-      closingTag();
+    if (tag == "else")
+      node.children.push_back(parseBody("endif"));
+    else
       endTag();
-    }
     return finish(std::move(node));
   }
 
@@ -152,13 +150,11 @@ private:
     ++loops;
     node.children.push_back(parseBlock({"else", "endfor"}));
     --loops;
-    bool other = closingTag() == "else";
-    endTag();
-    node.children.push_back(nullptr);
-    if (other) {
-      node.children.back() = parseBlock({"endfor"});
-      closingTag();
+    if (closingTag() == "else") {
+      node.children.push_back(parseBody("endfor"));
+    } else {
       endTag();
+      node.children.push_back(nullptr);
     }
     return finish(std::move(node));
   }
@@ -183,7 +179,7 @@ private:
     if (node.kind == Kind::SetMember || node.names.size() != 1)
       failAt(line, "required: '=' after the name; correct the syntax");
     node.kind = Kind::SetBlock;
-    NodePtr filters = tokens.isOperator("|") ? expressions.parseFilters(nullptr, true) : nullptr;
+    NodePtr filters = expressions.parseFilters(nullptr, true);
     node.children.push_back(parseCapturedBody("endset"));
     node.children.push_back(std::move(filters));
     return finish(std::move(node));
