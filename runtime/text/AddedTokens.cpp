@@ -12,17 +12,9 @@ bool isWordCharacter(char32_t c) {
   return c == '_' || (kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_NO);
 }
 
-/// Returns the offset of the character that ends at `end`, which is greater than 0.
-size_t before(std::string_view text, size_t end) {
-  size_t begin = end - 1;
-  while (begin > 0 && (text[begin] & 0xC0) == 0x80)
-    --begin;
-  return begin;
-}
-
 /// Returns whether no word character is adjacent to the range.
 bool atWordBoundaries(std::string_view text, size_t begin, size_t end) {
-  return (begin == 0 || !isWordCharacter(decodeAt(text, before(text, begin)).value)) &&
+  return (begin == 0 || !isWordCharacter(decodeAt(text, characterBefore(text, begin)).value)) &&
          (end == text.size() || !isWordCharacter(decodeAt(text, end).value));
 }
 
@@ -65,8 +57,9 @@ std::vector<Fragment> AddedTokens::split(std::string_view text,
       continue;
     }
     const VocabularyToken &entry = *nodes[node].entry;
-    while (entry.stripLeft && at > begin && isWhitespace(decodeAt(text, before(text, at)).value))
-      at = before(text, at);
+    while (entry.stripLeft && at > begin &&
+           isWhitespace(decodeAt(text, characterBefore(text, at)).value))
+      at = characterBefore(text, at);
     if (at > begin)
       fragments.push_back({-1, begin, at});
     while (entry.stripRight && end < text.size() && isWhitespace(decodeAt(text, end).value))

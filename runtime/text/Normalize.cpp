@@ -108,9 +108,7 @@ std::string stripped(std::string_view text, bool left, bool right) {
     text.remove_prefix(c.length);
   }
   while (right && !text.empty()) {
-    size_t begin = text.size() - 1;
-    while (begin > 0 && (text[begin] & 0xC0) == 0x80)
-      --begin;
+    size_t begin = characterBefore(text, text.size());
     if (!isWhitespace(decodeAt(text, begin).value))
       break;
     text.remove_suffix(text.size() - begin);

@@ -60,6 +60,13 @@ CodePoint decodeAt(std::string_view text, size_t offset) {
   return {value, length, true};
 }
 
+size_t characterBefore(std::string_view text, size_t end) {
+  size_t begin = end - 1;
+  while (begin > 0 && (text[begin] & 0xC0) == 0x80)
+    --begin;
+  return begin;
+}
+
 void appendUtf8(std::string &text, char32_t c) {
   if (c < 0x80) {
     text += static_cast<char>(c);
@@ -86,14 +93,6 @@ std::u32string toCodePoints(std::string_view text) {
     result += c.value;
     i += c.length;
   }
-  return result;
-}
-
-std::string toUtf8(std::u32string_view codePoints) {
-  std::string result;
-  result.reserve(codePoints.size());
-  for (char32_t c : codePoints)
-    appendUtf8(result, c);
   return result;
 }
 

@@ -19,9 +19,10 @@ struct CodePoint {
 size_t announcedLength(char first);
 /// Decodes the code point at `offset`, which is less than the size of the text.
 CodePoint decodeAt(std::string_view text, size_t offset);
+/// Returns the offset of the character that ends at `end`, which is greater than 0.
+size_t characterBefore(std::string_view text, size_t end);
 void appendUtf8(std::string &text, char32_t codePoint);
 std::u32string toCodePoints(std::string_view text);
-std::string toUtf8(std::u32string_view codePoints);
 /// Replaces each byte that is not part of valid UTF-8 by U+FFFD.
 std::string replaceInvalid(std::string_view text);
 /// Moves the complete characters at the beginning of `pending` to the result. An invalid sequence

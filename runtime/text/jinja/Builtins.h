@@ -44,7 +44,6 @@ Builtin findFunction(std::string_view name);
 bool isSpace(char32_t c);
 Text trimmed(const Text &text, const std::string *characters, bool left, bool right);
 Text replaced(const Text &text, const Text &from, const Text &to, int64_t count);
-Text changedCase(const Text &text, char32_t (*change)(char32_t));
 Text upper(const Text &text);
 Text lower(const Text &text);
 Text title(const Text &text);

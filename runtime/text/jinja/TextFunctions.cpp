@@ -5,7 +5,6 @@
 
 #include <utf8proc.h>
 
-#include <cctype>
 #include <cmath>
 
 namespace dlc::text::jinja {
