@@ -58,9 +58,9 @@ public:
   }
 
   void encode(std::string_view word, std::vector<TokenId> &tokens) const override {
-    auto whole = data.ignoreMerges ? index.find(word) : index.end();
-    if (whole != index.end() && !isControl(whole->second)) {
-      tokens.push_back(whole->second);
+    TokenId whole = data.ignoreMerges ? findOrdinary(data, index, word) : -1;
+    if (whole >= 0) {
+      tokens.push_back(whole);
       return;
     }
     Symbols symbols(word);

@@ -19,6 +19,20 @@ inline bool isOrdinary(const VocabularyToken &token) {
   return token.kind != TokenKind::Control && token.kind != TokenKind::Unknown;
 }
 
+/// Returns whether a token is searched in the text before models segment it.
+inline bool isAdded(const VocabularyToken &token) {
+  return !isOrdinary(token) || token.kind == TokenKind::UserDefined;
+}
+
+/// Returns the token with this text that models produce, or -1.
+inline TokenId findOrdinary(const TokenizerData &data, const TokenIndex &index,
+                            std::string_view text) {
+  auto found = index.find(text);
+  bool ordinary =
+      found != index.end() && isOrdinary(data.tokens[static_cast<size_t>(found->second)]);
+  return ordinary ? found->second : -1;
+}
+
 /// Segments words into tokens.
 class Model {
 public:

@@ -23,7 +23,7 @@ public:
       uint32_t size = left.size + right.size;
       if (size >= lengths.size() || !lengths[size])
         return Merge();
-      TokenId id = find(word.substr(left.begin, size));
+      TokenId id = findOrdinary(data, index, word.substr(left.begin, size));
       return id < 0 ? Merge() : Merge{priority(data.tokens[static_cast<size_t>(id)].score), id};
     });
     bool unknown = false;
@@ -31,7 +31,7 @@ public:
       if (symbol.size == 0)
         continue;
       std::string_view text = word.substr(symbol.begin, symbol.size);
-      TokenId id = find(text);
+      TokenId id = findOrdinary(data, index, text);
       if (id >= 0)
         tokens.push_back(id);
       unknown = id < 0 && fallback.append(text, unknown, tokens);
@@ -39,13 +39,6 @@ public:
   }
 
 private:
-  /// Returns -1 if there is no such token, or if it is a control token.
-  TokenId find(std::string_view text) const {
-    auto found = index.find(text);
-    bool ordinary =
-        found != index.end() && isOrdinary(data.tokens[static_cast<size_t>(found->second)]);
-    return ordinary ? found->second : -1;
-  }
   /// Returns the priority of a score: higher scores have lower numbers.
   static uint32_t priority(float score) {
     auto bits = std::bit_cast<uint32_t>(score == 0 ? 0.0f : score);

@@ -53,8 +53,7 @@ void check(const TokenizerData &data) {
 
 /// Returns the bytes that a token contributes to a decoded text.
 std::string tokenBytes(const TokenizerData &data, const VocabularyToken &token) {
-  if (token.kind == TokenKind::Control || token.kind == TokenKind::Unknown ||
-      token.kind == TokenKind::UserDefined)
+  if (isAdded(token))
     return token.text;
   using Decoding = TokenizerData::Decoding;
   switch (data.decoding) {
@@ -117,8 +116,7 @@ struct Tokenizer::State {
         bytes.emplace_back(1, static_cast<char>(byteValue(token.text)));
       else
         bytes.push_back(tokenBytes(data, token));
-      if (token.kind != TokenKind::Control && token.kind != TokenKind::UserDefined &&
-          token.kind != TokenKind::Unknown)
+      if (!isAdded(token))
         continue;
       if (token.normalized && !normalizer.empty())
         addedNormalized.insert(normalized(token.text, {}), id, token);
@@ -242,8 +240,7 @@ std::string Tokenizer::decode(std::span<const TokenId> ids, bool special) const 
 std::string_view Tokenizer::bytes(TokenId id) const { return state->bytes[state->checked(id)]; }
 
 bool Tokenizer::isControl(TokenId id) const {
-  TokenKind kind = state->data.tokens[state->checked(id)].kind;
-  return kind == TokenKind::Control || kind == TokenKind::Unknown;
+  return !isOrdinary(state->data.tokens[state->checked(id)]);
 }
 
 bool Tokenizer::endsGeneration(TokenId id) const { return state->ends[state->checked(id)]; }

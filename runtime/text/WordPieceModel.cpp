@@ -28,9 +28,8 @@ public:
           continue;
         piece = begin == 0 ? "" : data.continuationPrefix;
         piece.append(text, begin, end - begin);
-        auto found = index.find(piece);
-        if (found != index.end() && isOrdinary(data.tokens[static_cast<size_t>(found->second)])) {
-          tokens.push_back(found->second);
+        if (TokenId id = findOrdinary(data, index, piece); id >= 0) {
+          tokens.push_back(id);
           begin = end;
           known = true;
           break;
